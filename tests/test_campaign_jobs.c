@@ -1,5 +1,6 @@
 /* Jobs on nodes that drain: signalled and requeued, where the plan of the change says so. */
 #include "core/actions/job_acts.h"
+#include "core/campaign/campaign.h"
 #include "core/rows/change.h"
 #include "core/sched/jobs.h"
 #include "core/state/state.h"
@@ -279,6 +280,43 @@ static void halted(void)
     campaign_end(&s.w);
 }
 
+/* An act without an answer ends: with its change, or when nothing would send it again. */
+static void closed(void)
+{
+    static const struct {
+        const char *name;
+        enum lks_change_state moves[2]; /* PROPOSED: none */
+        bool elsewhere;                 /* the act is about another node, which does not drain */
+        const char *why;                /* NULL: it stays open */
+    } ends[] = {
+        {"the node drains", {0}, false, NULL},
+        {"the node does not drain any more", {0}, true, "its node stopped draining before"},
+        {"paused", {LKS_CHANGE_PAUSED}, true, NULL},
+        {"halted", {LKS_CHANGE_HALTED}, true, NULL},
+        {"aborted", {LKS_CHANGE_ABORTING, LKS_CHANGE_ABORTED}, false, "its change ended before"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(ends); i++) {
+        struct scene s = {.jobs = {{.id = "17", .nodes = {"n1"}, .requeue = true}}, .count = 1};
+        struct lks_job_acts_at at = {0};
+        struct lks_job_due due;
+        lks_test_case("%s", ends[i].name);
+        start(&s, (struct campaign_plan){.nodes = 1, .requeues = true});
+        place(&s);
+        CHECK(campaign_run_until(&s.w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+        list_jobs(&s);
+        for (unsigned k = 0; k < 2 && ends[i].moves[k] != LKS_CHANGE_PROPOSED; k++)
+            campaign_move(&s.w, ends[i].moves[k]);
+        if (CHECK(lks_job_acts_open(&s.w.a.state, &at, &due))) {
+            due.node = ends[i].elsewhere ? LKS_STR("n9") : due.node;
+            const char *why = lks_campaign_jobs_closed(&s.w.a.state, &due);
+            CHECK_INT(why != NULL, ends[i].why != NULL);
+            CHECK_HAS(lks_str_from(why != NULL ? why : ""), ends[i].why != NULL ? ends[i].why : "");
+            CHECK_INT(lks_job_acts_open(&s.w.a.state, &at, &due), 0);
+        }
+        campaign_end(&s.w);
+    }
+}
+
 /* One job on nodes of both waves, and another that is on the second alone. */
 static void over_waves(void)
 {
@@ -415,6 +453,32 @@ static void left_late(void)
               LKS_JOB_SEND);
 }
 
+/* How long an act without an answer stays open at least, and what is forgotten with it. */
+static void old(void)
+{
+    LKS_CLEANUP(lks_sched_jobs_fini) struct lks_sched_jobs jobs = {0};
+    LKS_CLEANUP(lks_job_acts_fini) struct lks_job_book book = {0};
+    struct lks_asked a;
+    const struct lks_job_due due = {
+        .change = 1, .job = LKS_STR("17"), .act = LKS_JOB_REQUEUE, .started = 500, .asked = 1000};
+    const lks_ms end = 1000 + LKS_JOB_ACTS_OPEN;
+    struct lks_err err = {0};
+    CHECK_CODE(lks_sched_jobs_read(LKS_STR("{\"age\":0,\"jobs\":[" RUNS("running", "500") "]}"),
+                                   &jobs, &err),
+               LKS_OK);
+    lks_sched_jobs_came(&jobs, 1000);
+    CHECK(!lks_job_acts_old(&book, &due, end - 1));
+    CHECK(lks_job_acts_old(&book, &due, end));
+    CHECK_INT(lks_job_acts_does(&book, &due, &jobs, true, end), LKS_JOB_SEND);
+    CHECK(!lks_job_acts_old(&book, &due, end + LKS_JOB_ACTS_ASKED - 1)); /* an answer may come */
+    CHECK(lks_job_acts_old(&book, &due, end + LKS_JOB_ACTS_ASKED));
+    CHECK_INT(book.count, 1);
+    lks_asked_init(&a); /* a state in which no act is open */
+    lks_job_acts_sweep(&book, &a.state);
+    CHECK_INT(book.count, 0);
+    lks_asked_fini(&a);
+}
+
 /* Which of the listed jobs of a node an event names. */
 static void listed(void)
 {
@@ -446,6 +510,8 @@ int main(void)
         {"requests", requests},
         {"jobs: a request that left late", left_late},
         {"listed", listed},
+        {"acts without an answer", closed},
+        {"acts that are old", old},
         {NULL, NULL},
     });
 }

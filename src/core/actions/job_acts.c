@@ -24,15 +24,16 @@ static struct lks_job_due due_of(const struct lks_state *s, const struct lks_sta
         .site_text = job->site,
         .act = job->act,
         .started = job->started,
+        .asked = job->at,
     };
 }
 
-bool lks_job_acts_next(const struct lks_state *s, struct lks_job_acts_at *at,
-                       struct lks_job_due *out)
+static bool next(const struct lks_state *s, bool running, struct lks_job_acts_at *at,
+                 struct lks_job_due *out)
 {
     for (; at->change < s->change_count; at->change++, at->job = 0) {
         const struct lks_state_change *c = &s->changes[at->change];
-        while (c->state == LKS_CHANGE_RUNNING && at->job < c->job_count) {
+        while ((!running || c->state == LKS_CHANGE_RUNNING) && at->job < c->job_count) {
             const struct lks_job_acted *job = &c->jobs[at->job++];
             if (job->state != LKS_JOB_ASKED)
                 continue;
@@ -41,6 +42,18 @@ bool lks_job_acts_next(const struct lks_state *s, struct lks_job_acts_at *at,
         }
     }
     return false;
+}
+
+bool lks_job_acts_next(const struct lks_state *s, struct lks_job_acts_at *at,
+                       struct lks_job_due *out)
+{
+    return next(s, true, at, out);
+}
+
+bool lks_job_acts_open(const struct lks_state *s, struct lks_job_acts_at *at,
+                       struct lks_job_due *out)
+{
+    return next(s, false, at, out);
 }
 
 bool lks_job_acts_find(const struct lks_state *s, uint64_t change, struct lks_str site,
@@ -137,6 +150,24 @@ void lks_job_acts_ended(struct lks_job_book *b, const struct lks_job_due *due, b
         return;
     }
     LKS_VEC_REMOVE(b->sent, b->count, (uint32_t)(sent - b->sent));
+}
+
+bool lks_job_acts_old(const struct lks_job_book *b, const struct lks_job_due *due, lks_ms wall)
+{
+    const struct lks_job_sent *sent = find(b, due);
+    bool waits = sent != NULL && sent->waits && wall < sent->at + LKS_JOB_ACTS_ASKED;
+    return !waits && wall >= due->asked + LKS_JOB_ACTS_OPEN;
+}
+
+void lks_job_acts_sweep(struct lks_job_book *b, const struct lks_state *s)
+{
+    struct lks_job_due due;
+    for (uint32_t i = b->count; i-- > 0;) {
+        const struct lks_job_sent *sent = &b->sent[i];
+        if (!lks_job_acts_find(s, sent->change, lks_state_text(s, sent->site),
+                               lks_state_text(s, sent->job), sent->act, &due))
+            LKS_VEC_REMOVE(b->sent, b->count, i);
+    }
 }
 
 /* Jobs of a node ----------------------------------------------------------------------------- */

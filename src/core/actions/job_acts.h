@@ -22,6 +22,11 @@ struct lks_state;
 
 #define LKS_JOB_ACTS_ASKED (300 * LKS_SECOND) /* longer than a request lasts that left */
 
+/* How long an act stays open that nothing repeats any more: a request that left has its answer by
+ * then, and a list of the site's jobs came if one is to come. */
+#define LKS_JOB_ACTS_OPEN (2 * LKS_JOB_ACTS_ASKED)
+#define LKS_JOB_ACTS_LOOK (30 * LKS_SECOND) /* such acts are looked for so often */
+
 /* Texts are views of the state. */
 struct lks_job_due {
     uint64_t change;
@@ -29,6 +34,7 @@ struct lks_job_due {
     lks_text job_text, site_text;
     enum lks_job_act act;
     lks_ms started; /* the run that is meant */
+    lks_ms asked;   /* when it was recorded */
 };
 
 /* The next act that is asked for and not answered, of changes that are running; `at` is zero before
@@ -37,6 +43,9 @@ struct lks_job_acts_at {
     uint32_t change, job;
 };
 bool lks_job_acts_next(const struct lks_state *s, struct lks_job_acts_at *at,
+                       struct lks_job_due *out);
+/* The same of all changes, also of those that are paused, halted or over. */
+bool lks_job_acts_open(const struct lks_state *s, struct lks_job_acts_at *at,
                        struct lks_job_due *out);
 /* The one of that change, site and job; false: it is not open. */
 bool lks_job_acts_find(const struct lks_state *s, uint64_t change, struct lks_str site,
@@ -56,6 +65,7 @@ struct lks_job_sent {
 struct lks_job_book {
     struct lks_job_sent *sent; /* owned */
     uint32_t count, room;
+    lks_ms look; /* mono: when acts that nothing repeats are looked for again */
 };
 void lks_job_acts_fini(struct lks_job_book *b);
 
@@ -75,6 +85,12 @@ void lks_job_acts_leaves(struct lks_job_book *b, const struct lks_job_due *due, 
 /* A request ended; `unknown`: it may have been carried out, or not. */
 void lks_job_acts_ended(struct lks_job_book *b, const struct lks_job_due *due, bool unknown,
                         lks_ms wall);
+
+/* Whether the act was recorded long ago and no answer to a request is awaited. */
+bool lks_job_acts_old(const struct lks_job_book *b, const struct lks_job_due *due, lks_ms wall);
+
+/* Forget requests whose acts are not open any more. */
+void lks_job_acts_sweep(struct lks_job_book *b, const struct lks_state *s);
 
 /* Jobs of a node for an event: at most `max` of those that run, on nodes that are known. Texts are
  * views of the list. */

@@ -44,6 +44,7 @@
 
 struct lks_book;
 struct lks_gate_plan;
+struct lks_job_due;
 
 /* That a node which is not heard of is waited for: since its wave began where it did not begin,
  * else since it was lost while it drains. Behind that it is left alone. */
@@ -104,6 +105,11 @@ struct lks_wait {
 bool lks_campaign_wait(const struct lks_state *s, const struct lks_book *book, struct lks_now now,
                        const struct lks_state_change *c, const struct lks_member *m,
                        struct lks_decision *space, struct lks_wait *out);
+
+/* Why an act on a job that has no answer is closed: its change is over, or its node does not drain
+ * for the change any more, so nothing sends it again. NULL: it stays open; an act of a change that
+ * is paused or halted does, which may be resumed. */
+const char *lks_campaign_jobs_closed(const struct lks_state *s, const struct lks_job_due *due);
 
 /* Whether the node drains by a change that may touch its jobs: it wants LKS_EVENT_SCHED_JOBS. */
 bool lks_campaign_jobs_wanted(const struct lks_state *s, uint32_t node);

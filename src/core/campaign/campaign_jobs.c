@@ -11,6 +11,7 @@
  * a time at which it started, so a request that is repeated after a crash finds whether the job was
  * requeued already: core/actions/job_acts.h.
  */
+#include "core/actions/job_acts.h"
 #include "core/campaign/campaign_parts.h"
 #include "core/registry/book.h"
 #include "core/rows/pool.h"
@@ -76,6 +77,21 @@ bool lks_campaign_jobs_wanted(const struct lks_state *s, uint32_t node)
         return false;
     struct lks_look k = lks_campaign_look_at(s, c, m);
     return requeues(&k);
+}
+
+const char *lks_campaign_jobs_closed(const struct lks_state *s, const struct lks_job_due *due)
+{
+    const struct lks_state_change *c = lks_state_change(s, due->change);
+    uint32_t node = lks_state_node(s, due->node);
+    if (c == NULL || lks_change_over(c))
+        return "its change ended before the scheduler answered: whether it was done is not known";
+    if (c->state != LKS_CHANGE_RUNNING)
+        return NULL;
+    if (node != LKS_NO_NODE && s->nodes[node].change == due->change &&
+        lks_campaign_jobs_wanted(s, node))
+        return NULL;
+    return "its node stopped draining before the scheduler answered: whether it was done is not "
+           "known";
 }
 
 void lks_campaign_jobs(struct lks_deciding *d)

@@ -225,6 +225,8 @@ static void look_at_names(struct lks_authz *authz)
     }
 }
 
+static void close_acts(struct lks_authz *authz, struct lks_call *call);
+
 void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_internal *own = call->own;
@@ -233,6 +235,7 @@ void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
     if (authz->following)
         return; /* the leader asks */
     look_at_names(authz);
+    close_acts(authz, call);
     withdraw(authz, call);
     look_at_sites(authz, call, &own->arena);
     look_at_bridges(authz, call, &own->arena);
@@ -405,6 +408,26 @@ static bool drains_for(const struct lks_state *s, const struct lks_job_due *due)
     uint32_t node = lks_state_node(s, due->node);
     return node != LKS_NO_NODE && s->nodes[node].change == due->change &&
            lks_campaign_jobs_wanted(s, node);
+}
+
+/* Acts that no answer and no list will end: lists are taken only while a node of the site drains.
+ */
+static void close_acts(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_job_book *book = &authz->sched.acts;
+    struct lks_job_acts_at at = {0};
+    struct lks_job_due due;
+    if (authz->now.mono < book->look)
+        return;
+    book->look = authz->now.mono + LKS_JOB_ACTS_LOOK;
+    while (lks_job_acts_open(authz->state, &at, &due)) {
+        const char *why = lks_job_acts_old(book, &due, authz->now.wall)
+                              ? lks_campaign_jobs_closed(authz->state, &due)
+                              : NULL;
+        if (why != NULL)
+            tell_acted(authz, call, &due, true, why);
+    }
+    lks_job_acts_sweep(book, authz->state);
 }
 
 /* What is open for the site's jobs, by the list that came last. */
