@@ -34,6 +34,7 @@ static const struct {
     {"daemon_drift", "endOutband"},
     {"daemon_drift", "sweeps"},
     {"daemon_sched", "schedulers"},
+    {"daemon_sched", "schedulerJobs"},
     {"daemon_sched", "bridges"},
     {"daemon_drift", "leaseSweeps"},
     {"daemon_drift", "failSweep"},
