@@ -617,11 +617,9 @@ static void add_both(struct lks_buf *out, struct lks_str name, struct lks_str in
     bool fewer = in.known == 0 || beyond.unread < in.unread;
     if (is_beyond(name, &in, &beyond))
         add_outband(out, outer, expired);
-    else if (expired)
-        lks_buf_add(out, inner);
-    else if (in.known > 0 && beyond.known > 0 && !agree(&in, &beyond))
+    else if (!expired && in.known > 0 && beyond.known > 0 && !agree(&in, &beyond))
         add_disagreement(out, name, &in, &beyond);
-    else if (beyond.known > 0 && fewer)
+    else if (!expired && beyond.known > 0 && fewer)
         add_outband(out, outer, false);
     else
         lks_buf_add(out, inner);
