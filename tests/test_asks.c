@@ -128,7 +128,8 @@ static const struct {
      "query: limit: expected a whole number from 1 to 1000, found '99999999999999999999'"},
     {"nodes", "held", "yes", "query: held: expected true or false, found 'yes'"},
     {"nodes", "judged", "good",
-     "query: judged: no such value 'good'; one of: unjudged, conforms, drift, unmeasured"},
+     "query: judged: no such value 'good'; one of: unjudged, conforms, drift, unmeasured, "
+     "deviation"},
     {"nodes", "component", "Driver",
      "query: component: 'Driver' is not a component: a name, or firmware/NAME"},
     {"nodes", "pool", "", "query: pool: expected text, found an empty text"},

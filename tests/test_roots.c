@@ -159,7 +159,7 @@ static void test_init_refuses(void)
         const char *says[16];
     } rows[] = {
         {"tests/roots/synthetic-none.tree",
-         {"no GPU was found: a golden stack is for a GPU node", "no stack: "}},
+         {"no GPU was found: a golden stack is for a GPU node", "no stack was written: "}},
         {"tests/roots/synthetic-half-upgraded.tree",
          {"four-numbers", "the loaded module is 580.95.05", "the module on disk 580.126.20",
           "the library 580.126.20", "the package 580.126.20", "fabric-manager-version",
