@@ -197,6 +197,40 @@ static void test_bridges(void)
     lks_sched_book_fini(&book);
 }
 
+/* The second bridge of a site may not show what was so before the first one's last reading: the
+ * moment stays over failures and answers, and never goes back. */
+static void test_after(void)
+{
+    static const struct {
+        const char *name;
+        enum happens happens;
+        lks_ms after, wished;
+    } rows[] = {
+        {"nothing was read", NOTHING, 0, 0},    {"an answer", EMPTY, 5000, 5000},
+        {"the bridge failed", FAILS, 0, 5000},  {"it wrote before it failed", FAILS, 7000, 7000},
+        {"an older moment", EMPTY, 6000, 7000},
+    };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_sched_book book = {0};
+    struct lks_err err = {0};
+    set_up(&a);
+    happen(&a, &book, DRAIN, 1);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_sched_due due[1];
+        uint32_t count = 0;
+        lks_ms mono = (i + 1) * 1000 * LKS_SECOND;
+        lks_test_case("%s", rows[i].name);
+        happen(&a, &book, rows[i].happens, mono - 600 * LKS_SECOND);
+        lks_sched_book_after(&book, lks_fleet_node(&a, "g1"), rows[i].after);
+        CHECK_CODE(
+            lks_sched_book_due(&book, &a.state, lks_test_facts(), mono, 1, due, &count, &err),
+            LKS_OK);
+        if (CHECK_INT(count, 1))
+            CHECK_INT(due[0].wish.after, rows[i].wished);
+    }
+    lks_sched_book_fini(&book);
+}
+
 /* The engine hears of failures when there are some, one after the other. */
 static void test_event(void)
 {
@@ -236,6 +270,7 @@ int main(void)
         {"the order of questions", test_order},
         {"every node gets its turn", test_turns},
         {"bridges of a site in turn", test_bridges},
+        {"readings of other bridges", test_after},
         {"what the engine hears", test_event},
         {NULL, NULL},
     });

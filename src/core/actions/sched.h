@@ -45,7 +45,10 @@ struct lks_sched_wish {
     struct lks_str reason; /* DRAIN: for people who look there */
     uint64_t row;          /* DRAIN: of the journal, that ordered it; 0: unknown */
     bool checkpoint;       /* DRAIN: a job that writes checkpoints may be stopped behind the next */
-    uint64_t revision;     /* answers from before it are stale; 0: none was seen */
+    uint64_t revision;     /* answers from before it are stale; 0: none was seen, or by a bridge
+                              that counts otherwise */
+    lks_ms after;          /* the same of readings, by the clock of conversations, which is: */
+    lks_ms now;            /* when the conversation begins */
     uint64_t epoch;        /* of the leader that asks: older ones cannot write any more */
     uint32_t dialect;      /* of what was said last; 0: none is known */
     struct lks_sched_login login;
@@ -119,6 +122,8 @@ struct lks_sched_said {
     uint32_t jobs;     /* that run there */
     uint32_t requests; /* of services, that are not answered yet */
     uint64_t revision;
+    lks_ms age;      /* of the reading, when it was heard */
+    lks_ms after;    /* later answers may not be from before this; 0: any may */
     bool truthful;   /* the scheduler shows what lockstep says of nodes: */
     bool digestible; /* also the digest, which others may leave no place for */
     struct lks_sched_truth truth;

@@ -79,6 +79,7 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
             continue;
         due->node = node;
         due->turn = e != NULL ? e->turn : 0;
+        due->wish.after = e != NULL ? e->after : 0;
         if (e != NULL && e->failures > 0)
             due->wish.revision = due->wish.dialect = 0; /* another bridge counts otherwise */
         if (!note_asked(b, node, due->wish.verb, mono))
@@ -104,6 +105,7 @@ void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
                                   .truth_due = e->truth_due,
                                   .behind_since = said->truthful ? e->behind_since : 0,
                                   .heard_at = now.wall,
+                                  .after = e->after,
                                   .said = *said};
 }
 
@@ -123,6 +125,13 @@ void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const struct
     e->due = now.mono + (pause < LKS_SCHED_RETRY_MAX ? pause : LKS_SCHED_RETRY_MAX) / speed;
     (void)snprintf(e->trouble, sizeof(e->trouble), "%.*s", (int)sizeof(e->trouble) - 1, why->msg);
     b->failed++;
+}
+
+void lks_sched_book_after(struct lks_sched_book *b, uint32_t node, lks_ms after)
+{
+    struct lks_sched_entry *e = node < b->room ? b->entries[node] : NULL;
+    if (e != NULL && after > e->after)
+        e->after = after;
 }
 
 bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct lks_event *out)

@@ -29,6 +29,7 @@ struct lks_sched_entry {
     lks_ms truth_due;         /* mono: what lockstep says of it is not published before */
     lks_ms behind_since;  /* mono: since when it was seen to show something else; 0: it is not */
     lks_ms heard_at;      /* wall: when it was */
+    lks_ms after;         /* a reading from before this undoes nothing that is known */
     lks_ms failing_since; /* wall: since when nothing was heard; 0: the last one was answered */
     uint32_t failures;    /* one after the other, */
     uint32_t turn;        /* and in all: each makes it the turn of the site's next bridge */
@@ -71,6 +72,10 @@ void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
                           const struct lks_sched_said *said, struct lks_now now, uint64_t speed);
 void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const struct lks_err *why,
                            struct lks_now now, uint64_t speed);
+
+/* Readings from before that moment are refused, whichever bridge gives them: a later one was taken,
+ * or a write was sent since. By the clock of conversations. */
+void lks_sched_book_after(struct lks_sched_book *b, uint32_t node, lks_ms after);
 
 /* The event that carries what is known of the node now to the engine. False: there is none: the
  * last conversations failed, but not so many that it is news. Texts are views of the book. */

@@ -23,6 +23,11 @@
 
 #define AGAIN LKS_SECOND
 
+/* A bridge reads its scheduler once a second: asked twice meanwhile, it shows one reading twice.
+ * Its age is known but for the time that request and answer travel. As long as revisions show that
+ * the reading is not an older one, it may be taken to be older by so much. */
+#define READING_MAX LKS_SECOND
+
 enum { LOOK, ACT };
 enum { LANES = 64 };        /* a bridge carries out what waits together as one request to Slurm */
 enum { FEATURES_MAX = 16 }; /* of lockstep on a node */
@@ -36,6 +41,8 @@ struct talking {
     char reason[LKS_DRAIN_REASON_MAX + 1];
     bool checkpoint;
     uint64_t least; /* answers of an earlier revision are stale */
+    lks_ms after;   /* and so are readings from before this, */
+    lks_ms asked;   /* which are not from before this less their age */
     uint64_t epoch;
     uint32_t acts; /* that were begun */
     bool acted;    /* and one of them was said to be done */
@@ -206,7 +213,7 @@ static void read_outage(const struct lks_doc *doc, struct lks_sched_said *out)
 }
 
 static bool read_node(const struct talking *t, const struct lks_doc *doc,
-                      struct lks_sched_said *out, lks_ms *age)
+                      struct lks_sched_said *out)
 {
     const struct lks_doc *jobs = lks_doc_member(doc, "jobs"), *drain = lks_doc_member(doc, "drain");
     struct lks_sched_said s = {.known = true};
@@ -214,7 +221,7 @@ static bool read_node(const struct talking *t, const struct lks_doc *doc,
     bool accepts = false;
     if (!lks_str_is(lks_doc_text(doc, "node"), t->node) || drain == NULL ||
         !number(doc, "revision", LKS_DOC_NUMBER_MAX, &s.revision) ||
-        !number(doc, "age", LKS_TIME_MAX, age) || !boolean(doc, "accepts", &accepts) ||
+        !number(doc, "age", LKS_TIME_MAX, &s.age) || !boolean(doc, "accepts", &accepts) ||
         !boolean(doc, "rotation", &s.rotation) ||
         !number(doc, "requests", LKS_SCHED_JOBS_MAX, &requests) || jobs == NULL ||
         jobs->kind != LKS_DOC_LIST || jobs->count > LKS_SCHED_JOBS_MAX)
@@ -255,6 +262,7 @@ static void act(struct talking *t, lks_ms now)
         return;
     }
     lks_conversation_go(&t->head, ACT, now);
+    t->after = now > t->after ? now : t->after; /* what was read before says nothing of it */
     t->acts++;
 }
 
@@ -270,27 +278,46 @@ static void judge(struct talking *t, lks_ms now)
                               t->said.owner);
 }
 
+/* It was read before another one that was taken, or before the last write. Two bridges of a site
+ * read at different times, and count revisions each for itself: a reading of the second may be
+ * from before a loss that the first one showed. Its age was taken after the request was sent, so
+ * the reading is at least that late. */
+static bool is_outdated(const struct talking *t, const struct lks_sched_said *said)
+{
+    lks_ms slack = t->least > 0 ? READING_MAX : 0;
+    return t->after > 0 && t->asked + slack < t->after + said->age;
+}
+
+/* NULL: it is good. */
+static const char *no_good(const struct talking *t, const struct lks_sched_said *said)
+{
+    if (said->age > LKS_SCHED_STALE)
+        return "a reading that is too old";
+    return is_outdated(t, said) ? "a reading from before one that was taken, or before a write"
+                                : NULL;
+}
+
 static void hear_look(struct talking *t, lks_ms now, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_sched_said said;
+    struct lks_sched_said said = {0};
     struct lks_err err = {0};
-    lks_ms age = 0; /* by the bridge's own clock: ours may differ */
+    const char *why = "not a reading of the node";
     if (answer == NULL || answer->status != 200) {
         again(t, now);
         return;
     }
     if (lks_docs_init(&docs, "scheduler", &err) != LKS_OK ||
-        lks_json_parse(answer->body, &docs, &err) != LKS_OK ||
-        !read_node(t, docs.first, &said, &age) || said.revision < t->least ||
-        age > LKS_SCHED_STALE) {
-        snprintf(t->why, sizeof(t->why), "%s",
-                 age > LKS_SCHED_STALE ? "a reading that is too old" : "not a reading of the node");
+        lks_json_parse(answer->body, &docs, &err) != LKS_OK || !read_node(t, docs.first, &said) ||
+        said.revision < t->least || (why = no_good(t, &said)) != NULL) {
+        snprintf(t->why, sizeof(t->why), "%s", why);
         again(t, now);
         return;
     }
+    lks_ms read = now > said.age ? now - said.age : 0; /* at the latest */
     t->said = said;
     t->least = said.revision;
+    t->after = read > t->after ? read : t->after;
     judge(t, now);
 }
 
@@ -341,12 +368,13 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
     lks_sched_answer_read(answer, &is);
     if (is.why[0] != '\0')
         snprintf(t->why, sizeof(t->why), "%s", is.why);
-    if (hear_common(t, now, answer, &is))
-        return;
-    if (t->head.step == ACT)
-        hear_act(t, now, &is);
-    else
-        hear_look(t, now, answer);
+    if (!hear_common(t, now, answer, &is)) {
+        if (t->head.step == ACT)
+            hear_act(t, now, &is);
+        else
+            hear_look(t, now, answer);
+    }
+    t->asked = t->head.wait_until > now ? t->head.wait_until : now; /* not before */
 }
 
 static const struct lks_conversation_ops talk_ops = {
@@ -367,6 +395,8 @@ static enum lks_code begin(void *value, const struct lks_sched_wish *wish, struc
         .verb = wish->verb,
         .checkpoint = wish->checkpoint,
         .least = wish->revision,
+        .after = wish->after,
+        .asked = wish->now,
         .epoch = wish->epoch,
     };
     lks_sched_said_keep(t->node, sizeof(t->node), wish->node);
@@ -380,6 +410,7 @@ static void said(const void *value, struct lks_sched_said *out)
 {
     const struct talking *t = value;
     *out = t->said;
+    out->after = t->after;
 }
 
 const struct lks_sched_driver lks_sched_bridge = {

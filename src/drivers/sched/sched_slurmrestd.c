@@ -183,6 +183,7 @@ static void hear_node(struct talking *t, lks_ms now, struct lks_str body, struct
         return;
     }
     take_node(t, &n);
+    t->said.after = now; /* slurmctld read it for this request */
     if (lks_sched_said_is_so(&t->said, t->verb, t->from, t->acted)) {
         if (t->busy || (t->said.closed && !t->listed))
             lks_conversation_go(&t->head, JOBS, now);

@@ -289,6 +289,7 @@ void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call)
     if (node == LKS_NO_NODE || authz->following)
         return;
     log_change(authz, own, lks_sched_book_find(&authz->sched, node), failed);
+    lks_sched_book_after(&authz->sched, node, own->sched.said.after);
     if (failed)
         lks_sched_book_failed(&authz->sched, node, &own->sched.why, authz->now, speed);
     else
@@ -633,6 +634,7 @@ static enum lks_code begin_value(struct lks_sched_talk *t, const struct lks_inte
         return t->driver->begin_site(value, &wish, err);
     }
     struct lks_sched_wish wish = w->wish;
+    wish.now = lks_talks_now(c->talks);
     wish.deadline = deadline;
     wish.login = login;
     return t->driver->begin(value, &wish, err);
