@@ -257,6 +257,19 @@ static void set_up(struct sched *s, const struct ctl *c)
                            drains[i].owner);
 }
 
+/* A node leaves the fleet only without a drain of lockstep in its scheduler. */
+static void check_removed(const struct ctl *c)
+{
+    static const char *const reason = "{\"reason\":\"r\"}";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n1/hold", reason, &answer), 200);
+    CHECK(comes(c, "/v1/nodes/n1", "\"state\":\"drained\""));
+    CHECK_INT(ctl_once(c, "DELETE", "/v1/nodes/n1?reason=r", NULL, &answer), 409);
+    CHECK_HAS(lks_buf_view(&answer), "scontrol update nodename=n1 state=drain");
+    CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n1/release", reason, &answer), 200);
+    CHECK(comes(c, "/v1/nodes/n1", "\"state\":\"in service\""));
+}
+
 static void test_asked(void)
 {
     struct ctl c = {0};
@@ -274,6 +287,7 @@ static void test_asked(void)
         CHECK(comes(&c, "/v1/nodes/n1", "\"state\":\"in service\""));
         CHECK(!is_closed(&s, "n1"));
         CHECK(is_closed(&s, "n2"));
+        check_removed(&c);
         CHECK(comes(&c, "/v1/schedulers", "\"pool\":\"p\",\"scheduler\":\"slurm\",\"nodes\":4,"));
         CHECK(comes(&c, "/v1/schedulers", "\"gres\":1,\"gres_differ\":0"));
         CHECK(comes(&c, "/v1/nodes/n0",

@@ -166,6 +166,42 @@ static void test_turns(void)
     lks_sched_book_fini(&book);
 }
 
+/* Whether a drain would be left over if the node left the fleet now. */
+static void test_owes(void)
+{
+    static const struct {
+        const char *name;
+        enum happens happens[3]; /* NOTHING: no more */
+        enum lks_sched_owes owes;
+    } rows[] = {
+        {"not asked yet", {NOTHING}, LKS_SCHED_OWES_UNKNOWN},
+        {"in service", {OPEN}, LKS_SCHED_OWES_NOTHING},
+        {"drained for a change", {DRAIN, EMPTY}, LKS_SCHED_OWES_DRAIN},
+        {"it drains", {DRAIN, BUSY}, LKS_SCHED_OWES_DRAIN},
+        {"the drain is on its way", {DRAIN, OPEN}, LKS_SCHED_OWES_DRAIN},
+        {"the release is on its way", {DRAIN, EMPTY, UNDRAIN}, LKS_SCHED_OWES_DRAIN},
+        {"taken over by a person", {DRAIN, ANOTHER}, LKS_SCHED_OWES_NOTHING},
+        {"no answer", {OPEN, FAILS}, LKS_SCHED_OWES_UNKNOWN},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        struct lks_sched_book book = {0};
+        struct lks_sched_due due[1];
+        struct lks_facts facts = {0};
+        struct lks_err err = {0};
+        uint32_t count = 0;
+        lks_test_case("%s", rows[i].name);
+        set_up(&a);
+        CHECK_CODE(lks_sched_book_due(&book, &a.state, &facts, 1, 1, due, &count, &err), LKS_OK);
+        if (!CHECK_INT(count, 1))
+            break;
+        for (unsigned k = 0; k < 3 && rows[i].happens[k] != NOTHING; k++)
+            happen(&a, &book, rows[i].happens[k], 1 + k);
+        CHECK_INT(lks_sched_book_owes(&book, &a.state, &facts, due[0].node), rows[i].owes);
+        lks_sched_book_fini(&book);
+    }
+}
+
 /* Each failure makes it the turn of the site's next bridge, whose revisions are others; an answer
  * leaves the turn where it is. */
 static void test_bridges(void)
@@ -272,6 +308,7 @@ int main(void)
         {"bridges of a site in turn", test_bridges},
         {"readings of other bridges", test_after},
         {"what the engine hears", test_event},
+        {"a drain that would be left over", test_owes},
         {NULL, NULL},
     });
 }

@@ -26,6 +26,21 @@ const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b
     return node < b->room ? b->entries[node] : NULL;
 }
 
+enum lks_sched_owes lks_sched_book_owes(const struct lks_sched_book *b, const struct lks_state *s,
+                                        const struct lks_facts *facts, uint32_t node)
+{
+    const struct lks_sched_entry *e = lks_sched_book_find(b, node);
+    char space[LKS_SCHED_HOLD_SIZE];
+    struct lks_sched_wish wish;
+    if (!lks_sched_next(s, facts, node, NULL, space, &wish))
+        return LKS_SCHED_OWES_NOTHING; /* its pool has no scheduler */
+    if (e == NULL || !e->heard || e->failures > 0)
+        return LKS_SCHED_OWES_UNKNOWN;
+    bool ours = e->said.closed && e->said.lockstep, wanted = wish.owner.len > 0;
+    bool comes = wanted && e->said.known && !e->said.closed;
+    return ours || comes ? LKS_SCHED_OWES_DRAIN : LKS_SCHED_OWES_NOTHING;
+}
+
 /* False: no memory. */
 static bool note_asked(struct lks_sched_book *b, uint32_t node, enum lks_sched_verb verb,
                        lks_ms mono)

@@ -81,6 +81,16 @@ void lks_sched_book_after(struct lks_sched_book *b, uint32_t node, lks_ms after)
  * last conversations failed, but not so many that it is news. Texts are views of the book. */
 bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct lks_event *out);
 
+/* Whether a drain of lockstep would be left over in the scheduler if the node left the fleet now. A
+ * drain that is wanted and not there yet counts: its request may be on its way. */
+enum lks_sched_owes {
+    LKS_SCHED_OWES_NOTHING, /* the node is open, unknown there, or drained by another owner */
+    LKS_SCHED_OWES_DRAIN,
+    LKS_SCHED_OWES_UNKNOWN, /* it gave no answer, or the last request failed */
+};
+enum lks_sched_owes lks_sched_book_owes(const struct lks_sched_book *b, const struct lks_state *s,
+                                        const struct lks_facts *facts, uint32_t node);
+
 /* What is known of a node; NULL: nothing. */
 const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b, uint32_t node);
 

@@ -300,7 +300,8 @@ void lks_handle_replace(struct lks_authz *authz, struct lks_call *call)
 void lks_handle_remove(struct lks_authz *authz, struct lks_call *call)
 {
     struct lks_event event = about_nodes(call, LKS_EVENT_REMOVE);
-    lks_authz_record(authz, call, &event);
+    if (!lks_handle_sched_owes(authz, call))
+        lks_authz_record(authz, call, &event);
 }
 
 /* Decide it, and answer with the number of the command that follows. */

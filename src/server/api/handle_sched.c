@@ -240,3 +240,67 @@ uint64_t lks_handle_bridges_unconfirmed(const struct lks_authz *authz)
     }
     return count;
 }
+
+/* A node that leaves the fleet ---------------------------------------------------------------- */
+
+static bool has_bridge(const struct lks_authz *authz, struct lks_str at)
+{
+    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
+    struct lks_str site, url;
+    for (size_t i = 0; i < all->count; i++) {
+        if (lks_str_cut(all->items[i], '=', &site, &url) &&
+            (lks_str_eq(site, at) || lks_str_is(site, "*")))
+            return true;
+    }
+    return false;
+}
+
+static enum lks_sched_owes owes(const struct lks_authz *authz, uint32_t node)
+{
+    return lks_sched_book_owes(&authz->sched, authz->state, lks_daemon_facts(authz->daemon), node);
+}
+
+static void refuse_owing(const struct lks_authz *authz, struct lks_call *call, uint32_t node)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, node);
+    struct lks_str name = lks_state_name(s, node), site = lks_state_text(s, s->nodes[node].site);
+    struct lks_str sched = lks_state_text(s, s->pools[s->nodes[node].pool].sched);
+    if (owes(authz, node) == LKS_SCHED_OWES_DRAIN)
+        lks_call_problem(call, LKS_E_REFUSED,
+                         "lockstep drains '%" LKS_STR_FMT "' in %" LKS_STR_FMT
+                         ", and nothing would end the drain after the removal; take it over there "
+                         "(scontrol update nodename=%" LKS_STR_FMT
+                         " state=drain reason=...), or end what drains the node, and try again in "
+                         "a minute",
+                         LKS_STR_ARG(name), LKS_STR_ARG(sched), LKS_STR_ARG(name));
+    else
+        lks_call_problem(call, LKS_E_REFUSED,
+                         "%" LKS_STR_FMT " gives no answer about '%" LKS_STR_FMT
+                         "' (%s), so a drain of lockstep may be left there; try again in a minute, "
+                         "or take the bridge of site '%" LKS_STR_FMT
+                         "' out of slurm.bridges if the site is gone",
+                         LKS_STR_ARG(sched), LKS_STR_ARG(name),
+                         e != NULL && e->trouble[0] != '\0' ? e->trouble : "not asked yet",
+                         LKS_STR_ARG(site));
+}
+
+bool lks_handle_sched_owes(const struct lks_authz *authz, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct lks_hostlist names = {0};
+    struct lks_err err = {0};
+    lks_arena_init(&arena, LKS_DECISION_MEMORY_MAX);
+    if (lks_hostlist_parse(call->named, &arena, &names, &err) != LKS_OK)
+        return false; /* the decision refuses it */
+    for (size_t i = 0; i < names.count; i++) {
+        uint32_t node = lks_state_node(authz->state, names.names[i]);
+        if (node == LKS_NO_NODE ||
+            !has_bridge(authz, lks_state_text(authz->state, authz->state->nodes[node].site)) ||
+            owes(authz, node) == LKS_SCHED_OWES_NOTHING)
+            continue;
+        refuse_owing(authz, call, node);
+        return true;
+    }
+    return false;
+}
