@@ -190,9 +190,9 @@ class Cluster:
             f"--pid-file={place}/pid", f"--log-file={place}/log", f"--seed-file={place}/seed"])
         self.wait("munged listens", lambda: os.path.exists(place + "/socket"))
 
-    def start_slurmctld(self):
-        """With the state that the last one saved."""
-        self.spawn("slurmctld", self.start("slurmctld", ["slurmctld", "-D", "-f", self.conf]))
+    def start_slurmctld(self, before=()):
+        """With the state that the last one saved. The words before its name are a command that starts it."""
+        self.spawn("slurmctld", self.start("slurmctld", [*before, "slurmctld", "-D", "-f", self.conf]))
 
     def start_slurmd(self, node):
         self.spawn("slurmd-" + node, self.start(node, ["slurmd", "-D", "-N", node, "-f", self.conf]))

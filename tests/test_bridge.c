@@ -2,6 +2,7 @@
 #include "bridge/serve/durable.h"
 #include "bridge/view/book.h"
 #include "bridge/view/request.h"
+#include "bridge/view/since.h"
 #include "codec/notation/drain_reason.h"
 #include "tests/test.h"
 
@@ -144,6 +145,61 @@ static void test_revisions(void)
     CHECK(!lks_bridge_revision_ready(&r, NOW_US / 2, 1, &more) && more > ceiling);
     lks_bridge_revision_allow(&r, more);
     CHECK(lks_bridge_revision_next(&r, NOW_US / 2) > ceiling);
+}
+
+/* The time given to slurmctld --------------------------------------------------------------- */
+
+/* One conversation with slurmctld, in seconds: what was answered last, and what is given next. */
+static const struct {
+    const char *name;
+    enum { DATA, PART, SILENCE, ASK } step;
+    enum lks_bridge_since_what what;
+    lks_ms at;
+    int64_t clock; /* of the answer; of ASK: what is given */
+    bool back;     /* the answer shows that slurmctld's clock was set back */
+} since_steps[] = {
+    {"nothing was read yet", ASK, LKS_BRIDGE_SINCE_NODES, 100, 0, false},
+    {"nodes", DATA, LKS_BRIDGE_SINCE_NODES, 100, 5000, false},
+    {"jobs", DATA, LKS_BRIDGE_SINCE_JOBS, 100, 5000, false},
+    {"nodes are unchanged since then", ASK, LKS_BRIDGE_SINCE_NODES, 109, 5000, false},
+    {"everything of a kind that was not read", ASK, LKS_BRIDGE_SINCE_RESERVATIONS, 109, 0, false},
+    {"unchanged is not believed for long", ASK, LKS_BRIDGE_SINCE_NODES, 110, 0, false},
+    {"not for jobs either", ASK, LKS_BRIDGE_SINCE_JOBS, 110, 0, false},
+    {"nodes again", DATA, LKS_BRIDGE_SINCE_NODES, 110, 5010, false},
+    {"and again in the same second", DATA, LKS_BRIDGE_SINCE_NODES, 110, 5010, false},
+    {"they are believed again", ASK, LKS_BRIDGE_SINCE_NODES, 111, 5010, false},
+    {"one node is no reason to ask for less", PART, LKS_BRIDGE_SINCE_NODES, 112, 5012, false},
+    {"changes before that node are wanted", ASK, LKS_BRIDGE_SINCE_NODES, 112, 5010, false},
+    {"jobs again", DATA, LKS_BRIDGE_SINCE_JOBS, 112, 5012, false},
+    {"the clock went back, as one node shows", PART, LKS_BRIDGE_SINCE_NODES, 113, 4400, true},
+    {"all nodes are wanted", ASK, LKS_BRIDGE_SINCE_NODES, 113, 0, false},
+    {"and all jobs", ASK, LKS_BRIDGE_SINCE_JOBS, 113, 0, false},
+    {"nodes by the new clock", DATA, LKS_BRIDGE_SINCE_NODES, 113, 4401, false},
+    {"they are believed", ASK, LKS_BRIDGE_SINCE_NODES, 114, 4401, false},
+    {"jobs show the clock that went back, too", DATA, LKS_BRIDGE_SINCE_JOBS, 114, 4402, true},
+    {"nodes are wanted once more", ASK, LKS_BRIDGE_SINCE_NODES, 114, 0, false},
+    {"the jobs are those of the new clock", ASK, LKS_BRIDGE_SINCE_JOBS, 114, 4402, false},
+    {"slurmctld does not answer", SILENCE, 0, 115, 0, false},
+    {"everything is wanted of the next one", ASK, LKS_BRIDGE_SINCE_JOBS, 115, 0, false},
+    {"whose clock is behind", DATA, LKS_BRIDGE_SINCE_JOBS, 116, 3000, true},
+};
+
+static void test_since(void)
+{
+    struct lks_bridge_since s = {0};
+    for (size_t i = 0; i < LKS_COUNT(since_steps); i++) {
+        enum lks_bridge_since_what what = since_steps[i].what;
+        lks_ms now = since_steps[i].at * LKS_SECOND;
+        lks_test_case("%s", since_steps[i].name);
+        if (since_steps[i].step == SILENCE)
+            lks_bridge_since_lost(&s);
+        else if (since_steps[i].step == ASK)
+            CHECK_INT(lks_bridge_since_ask(&s, what, now), since_steps[i].clock);
+        else
+            CHECK_INT(lks_bridge_since_got(&s, what, since_steps[i].step == DATA,
+                                           since_steps[i].clock, now),
+                      !since_steps[i].back);
+    }
 }
 
 /* The book ---------------------------------------------------------------------------------- */
@@ -681,6 +737,7 @@ int main(void)
         {"reasons for Slurm", test_reason},
         {"what stands behind an owner", test_words},
         {"revisions", test_revisions},
+        {"what slurmctld need not send again", test_since},
         {"revisions of nodes", test_book_revisions},
         {"answers", test_book_json},
         {"reservations in answers", test_book_reservations},

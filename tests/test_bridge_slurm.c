@@ -1,5 +1,6 @@
 /* The bridge's use of libslurm, with a libslurm that the test plays: failures between two calls,
- * lists of nodes that cannot be read, and a slurmctld that refuses or does not answer a write. */
+ * lists of nodes that cannot be read, and a slurmctld that refuses or does not answer a write.
+ * Long because the library is played here as well. */
 #include "bridge/serve/worker.h"
 #include "bridge/slurm/slurm_parts.h"
 #include "bridge/slurm/slurm_truth.h"
@@ -24,6 +25,7 @@ static struct {
     int reserve_error;        /* of the next request about it; 0: it succeeds, and ... */
     bool ignores_reserve;     /* ... changes nothing */
     char sent[64];            /* requests about it: "create delete " */
+    bool was_read[3];         /* all nodes, jobs and reservations were sent; the test clears it */
     const char *reason;       /* of all nodes, which are drained with one */
     int updates[UPDATES_MAX]; /* what each update gets */
     size_t update_count;
@@ -98,6 +100,7 @@ int slurm_load_node(time_t update_time, node_info_msg_t **resp, uint16_t show_fl
         return fail_with(ctl.node_error);
     if (update_time >= ctl.node_time)
         return fail_with(SLURM_NO_CHANGE_IN_DATA);
+    ctl.was_read[0] = true;
     *resp = make_nodes(1, NODES);
     return SLURM_SUCCESS;
 }
@@ -131,6 +134,7 @@ int slurm_load_jobs(time_t update_time, job_info_msg_t **job_info_msg_pptr, uint
         return fail_with(SLURM_NO_CHANGE_IN_DATA);
     job_info_msg_t *msg = calloc(1, sizeof(*msg));
     LKS_ASSERT(msg != NULL);
+    ctl.was_read[1] = true;
     msg->last_update = ctl.job_time;
     msg->record_count = ctl.job_nodes != NULL;
     msg->job_array = calloc(1, sizeof(*msg->job_array));
@@ -174,6 +178,7 @@ int slurm_load_reservations(time_t update_time, reserve_info_msg_t **resp)
         return fail_with(SLURM_NO_CHANGE_IN_DATA);
     reserve_info_msg_t *msg = calloc(1, sizeof(*msg));
     LKS_ASSERT(msg != NULL);
+    ctl.was_read[2] = true;
     msg->last_update = ctl.reservation_time;
     msg->record_count = ctl.reserved != NULL;
     msg->reservation_array = calloc(1, sizeof(*msg->reservation_array));
@@ -336,6 +341,8 @@ static void slurm_drop(struct lks_slurm **s)
     lks_slurm_free(*s);
 }
 
+static lks_ms steady; /* the bridge's clock */
+
 /* Read everything: whether something changed, and how many nodes have a job and a reservation. */
 static void read_all(struct lks_slurm *s, enum lks_code want, bool changed, size_t busy,
                      size_t reserved)
@@ -345,7 +352,7 @@ static void read_all(struct lks_slurm *s, enum lks_code want, bool changed, size
     bool got = false;
     size_t with_job = 0, with_reservation = 0;
     lks_bridge_reading_init(&r);
-    CHECK_CODE(lks_slurm_read(s, &r, &got, &err), want);
+    CHECK_CODE(lks_slurm_read(s, steady, &r, &got, &err), want);
     CHECK_INT(got, changed);
     for (uint32_t i = 0; i < r.count; i++) {
         struct lks_str json = {r.bytes.ptr + r.items[i].json, r.items[i].json_len};
@@ -385,6 +392,63 @@ static void test_failures(void)
         *rows[i].error = 0;
         read_all(s, LKS_OK, true, 0, 0);
         read_all(s, LKS_OK, false, 0, 0);
+    }
+}
+
+/* slurmctld's clock is set back: what changes then it calls unchanged, since the bridge gives it a
+ * time that is in its future. */
+static const struct {
+    const char *name;
+    lks_ms after;     /* seconds between the two readings */
+    bool jobs, nodes; /* the clock of their answers is behind */
+    int error;        /* of a reading between the two */
+    bool one;         /* a single node is read between the two */
+    bool sees;        /* the second reading shows it */
+} clocks[] = {
+    {"soon after a reading", 1, true, true, 0, false, false},
+    {"ten seconds after a reading", 10, true, true, 0, false, true},
+    {"only jobs changed behind it", 10, true, false, 0, false, true},
+    {"slurmctld did not answer in between", 1, true, true, SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT,
+     false, true},
+    {"a node was read in between", 1, true, true, 0, true, true},
+};
+
+static void set_back(struct lks_slurm *s, size_t row)
+{
+    LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading one = {0};
+    struct lks_err err = {0};
+    lks_bridge_reading_init(&one);
+    ctl.node_time = clocks[row].nodes ? 4400 : 5000;
+    ctl.job_time = clocks[row].jobs ? 4400 : 5000;
+    ctl.job_nodes = "n[1-2]";
+    ctl.node_error = clocks[row].error;
+    if (clocks[row].error != 0)
+        read_all(s, LKS_E_UNAVAILABLE, false, 0, 0);
+    ctl.node_error = 0;
+    if (clocks[row].one)
+        CHECK_CODE(lks_slurm_read_node(s, "n1", steady, &one, &err), LKS_OK);
+    steady += clocks[row].after * LKS_SECOND;
+}
+
+static void test_clock_back(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(clocks); i++) {
+        LKS_CLEANUP(slurm_drop) struct lks_slurm *s = NULL;
+        struct lks_slurm_about about;
+        struct lks_err err = {0};
+        bool changed = false, sees = clocks[i].sees;
+        lks_test_case("%s", clocks[i].name);
+        ctl_reset();
+        ctl.node_time = ctl.job_time = ctl.reservation_time = 5000;
+        CHECK_CODE(lks_slurm_new(getuid(), &s, &err), LKS_OK);
+        read_all(s, LKS_OK, true, 0, 0);
+        CHECK_CODE(lks_slurm_about(s, &about, &changed, &err), LKS_OK);
+        set_back(s, i);
+        memset(ctl.was_read, 0, sizeof(ctl.was_read));
+        read_all(s, LKS_OK, sees, sees ? 2 : 0, 0);
+        CHECK_INT(ctl.was_read[0], sees);
+        CHECK_CODE(lks_slurm_about(s, &about, &changed, &err), LKS_OK);
+        CHECK_INT(changed, sees); /* the configuration is asked for again as well */
     }
 }
 
@@ -760,6 +824,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"failures between two calls", test_failures},
+        {"slurmctld's clock is set back", test_clock_back},
         {"lists of nodes that cannot be read", test_unreadable},
         {"errors of Slurm", test_errors},
         {"runs of jobs", test_runs},

@@ -581,6 +581,60 @@ def two_bridges(c, b):
     b.start()
 
 
+CLOCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/time.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *out) {
+    static int (*next)(clockid_t, struct timespec *);
+    if (!next) next = dlsym(RTLD_NEXT, "clock_gettime");
+    int failed = next(clock, out);
+    if (clock == CLOCK_REALTIME) out->tv_sec += AHEAD;
+    return failed;
+}
+int gettimeofday(struct timeval *out, void *zone) {
+    struct timespec now;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *out = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return 0;
+}
+time_t time(time_t *out) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (out) *out = now.tv_sec;
+    return now.tv_sec;
+}
+"""
+
+
+def clock_back(c, b):
+    """A slurmctld whose clock is slower than that of the one before: it calls unchanged what changed since."""
+    library = c.path("clock.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-DAHEAD=600", "-x", "c", "-o", library, "-"], input=CLOCK, text=True, check=True,
+                   timeout=60)
+    up = lambda: c.run("scontrol", "ping", check=False).returncode == 0
+    ahead = ["env", "LD_PRELOAD=" + library]
+    for before, seen in ((ahead, True), ((), False)):
+        c.stop("slurmctld")
+        c.start_slurmctld(before)
+        c.wait("slurmctld answers", up)
+        if seen:
+            c.wait("a drain is made", lambda: b.drain("n1", epoch=7)[0] == 200)
+            drained = time.time() * 1000
+            c.wait("all nodes were read", lambda: b.ask("GET", "/v1/nodes")[1].get("as_of", 0) > drained)
+            check("the bridge shows a drain", b.settled(c, "n1")["drain"]["owner"] == OURS)
+    c.wait("the node registered", lambda: c.node("n1")["State"] == "IDLE+DRAIN")
+    c.run("scontrol", "update", "nodename=n1", "state=resume")
+    try:
+        c.wait("its end is shown", lambda: not b.node("n1").get("drain", True), 15)
+        check("its end is shown although slurmctld calls it unchanged", True)
+    except TimeoutError as late:
+        check("its end is shown although slurmctld calls it unchanged", False, (late, b.node("n1"), c.node("n1")))
+    c.wait_idle()
+
+
 def controller_lost(c, b):
     """slurmctld is killed while drains are asked for, and comes back with what it saved."""
     seen, stop = [], threading.Event()
@@ -823,7 +877,7 @@ def failover(folder, build):
 # The last two leave the cluster or the bridge changed.
 PARTS = (reads, advertised, drains, foreign_drains, reasons, jobs, job_names, completing, signals, reservations, epochs, reserving, many, truth, refusals, two_bridges,
          strangers,
-         controller_lost, controller_hangs, bridge_killed, reconfigured, tls)
+         clock_back, controller_lost, controller_hangs, bridge_killed, reconfigured, tls)
 
 
 def main():

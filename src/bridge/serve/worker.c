@@ -67,7 +67,7 @@ enum lks_code lks_worker_read(struct lks_worker *w, struct lks_err *err)
     lks_bridge_reading_init(&r);
     struct lks_bridge_when now = lks_clock_now();
     bool changed = false;
-    enum lks_code code = lks_slurm_read(w->slurm, &r, &changed, err);
+    enum lks_code code = lks_slurm_read(w->slurm, now.steady, &r, &changed, err);
     if (code == LKS_OK && changed && (code = enter(w, &r, &now, err)) != LKS_OK)
         lks_slurm_read_lost(w->slurm);
     if (code == LKS_OK)
@@ -84,7 +84,7 @@ enum lks_code lks_worker_read_node(struct lks_worker *w, const char *name, struc
     LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading r = {0};
     lks_bridge_reading_init(&r);
     struct lks_bridge_when now = lks_clock_now();
-    enum lks_code code = lks_slurm_read_node(w->slurm, name, &r, err);
+    enum lks_code code = lks_slurm_read_node(w->slurm, name, now.steady, &r, err);
     if (code == LKS_OK) {
         note_warning(w);
         return enter(w, &r, &now, err);

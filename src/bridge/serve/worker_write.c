@@ -237,9 +237,13 @@ static void decide(const struct lks_worker *w, struct lks_worker_task *t)
 static enum lks_code change(const struct lks_worker *w, const struct lks_worker_task *like,
                             const char *nodes, struct lks_err *err)
 {
-    if (like->request.verb == LKS_BRIDGE_DRAIN)
-        return lks_slurm_drain(w->slurm, nodes, like->reason, err);
-    return lks_slurm_undrain(w->slurm, nodes, like->reason[0] != '\0' ? like->reason : NULL, err);
+    const char *reason = like->reason[0] != '\0' ? like->reason : NULL;
+    enum lks_code code = like->request.verb == LKS_BRIDGE_DRAIN
+                             ? lks_slurm_drain(w->slurm, nodes, like->reason, err)
+                             : lks_slurm_undrain(w->slurm, nodes, reason, err);
+    if (code == LKS_E_UNAVAILABLE)
+        lks_slurm_doubt(w->slurm); /* another slurmctld may answer the next reading */
+    return code;
 }
 
 static bool is_alike(const struct lks_worker_task *a, const struct lks_worker_task *b)

@@ -74,57 +74,109 @@ static enum lks_code loaded(int failed, const char *what, bool *fresh, struct lk
     return LKS_OK;
 }
 
-static enum lks_code load_nodes(struct lks_slurm *s, bool *fresh, struct lks_err *err)
+static time_t since(const struct lks_slurm *s, enum lks_bridge_since_what what, lks_ms now)
 {
-    node_info_msg_t *got = NULL;
-    time_t since = s->node_msg != NULL ? s->node_msg->last_update : 0;
-    int failed = slurm_load_node(since, &got, SHOW_ALL | SHOW_DETAIL);
+    return (time_t)lks_bridge_since_ask(&s->since, what, now);
+}
+
+/* A clock that was set back hides a start of slurmctld and a new configuration as well. */
+static void got(struct lks_slurm *s, enum lks_bridge_since_what what, bool whole, time_t clock,
+                lks_ms now)
+{
+    if (lks_bridge_since_got(&s->since, what, whole, clock, now))
+        return;
+    s->conf_time = 0;
+    s->set_back = true;
+}
+
+static enum lks_code load_nodes(struct lks_slurm *s, lks_ms now, bool *fresh, struct lks_err *err)
+{
+    node_info_msg_t *nodes = NULL;
+    int failed =
+        slurm_load_node(since(s, LKS_BRIDGE_SINCE_NODES, now), &nodes, SHOW_ALL | SHOW_DETAIL);
     if (loaded(failed, "cannot read the nodes", fresh, err) != LKS_OK || !*fresh)
         return err->code;
+    got(s, LKS_BRIDGE_SINCE_NODES, true, nodes->last_update, now);
     slurm_free_node_info_msg(s->node_msg);
-    s->node_msg = got;
+    s->node_msg = nodes;
     return LKS_OK;
 }
 
-static enum lks_code load_jobs(struct lks_slurm *s, bool *fresh, struct lks_err *err)
+static enum lks_code load_jobs(struct lks_slurm *s, lks_ms now, struct lks_err *err)
 {
     job_info_msg_t *jobs = NULL;
-    reserve_info_msg_t *reservations = NULL;
-    bool fresh_jobs = false, fresh_reservations = false;
-    time_t since = s->job_msg != NULL ? s->job_msg->last_update : 0;
-    int failed = slurm_load_jobs(since, &jobs, SHOW_ALL);
-    if (loaded(failed, "cannot read the jobs", &fresh_jobs, err) != LKS_OK)
+    bool fresh = false;
+    int failed = slurm_load_jobs(since(s, LKS_BRIDGE_SINCE_JOBS, now), &jobs, SHOW_ALL);
+    if (loaded(failed, "cannot read the jobs", &fresh, err) != LKS_OK || !fresh)
         return err->code;
-    if (fresh_jobs) {
-        slurm_free_job_info_msg(s->job_msg);
-        s->job_msg = jobs;
-    }
-    since = s->reservation_msg != NULL ? s->reservation_msg->last_update : 0;
-    failed = slurm_load_reservations(since, &reservations);
-    enum lks_code code = loaded(failed, "cannot read the reservations", &fresh_reservations, err);
-    if (fresh_reservations) {
-        slurm_free_reservation_info_msg(s->reservation_msg);
-        s->reservation_msg = reservations;
-    }
-    s->stale = s->stale || fresh_jobs || fresh_reservations; /* also where the second failed */
-    if (code != LKS_OK || !s->stale)
-        return code;
-    *fresh = true;
-    code = lks_slurm_index(s, err);
-    s->stale = code != LKS_OK; /* the next call makes the index of what is here already */
+    got(s, LKS_BRIDGE_SINCE_JOBS, true, jobs->last_update, now);
+    slurm_free_job_info_msg(s->job_msg);
+    s->job_msg = jobs;
+    s->stale = true;
+    return LKS_OK;
+}
+
+static enum lks_code load_reservations(struct lks_slurm *s, lks_ms now, struct lks_err *err)
+{
+    reserve_info_msg_t *reservations = NULL;
+    bool fresh = false;
+    int failed =
+        slurm_load_reservations(since(s, LKS_BRIDGE_SINCE_RESERVATIONS, now), &reservations);
+    if (loaded(failed, "cannot read the reservations", &fresh, err) != LKS_OK || !fresh)
+        return err->code;
+    got(s, LKS_BRIDGE_SINCE_RESERVATIONS, true, reservations->last_update, now);
+    slurm_free_reservation_info_msg(s->reservation_msg);
+    s->reservation_msg = reservations;
+    s->stale = true;
+    return LKS_OK;
+}
+
+/* Jobs and reservations, and what is made of them. An index that failed is made by the next call.
+ */
+static enum lks_code load_work(struct lks_slurm *s, lks_ms now, struct lks_err *err)
+{
+    if (load_jobs(s, now, err) != LKS_OK || load_reservations(s, now, err) != LKS_OK)
+        return err->code;
+    if (!s->stale)
+        return LKS_OK;
+    s->unread = true;
+    enum lks_code code = lks_slurm_index(s, err);
+    s->stale = code != LKS_OK;
     return code;
 }
 
-enum lks_code lks_slurm_read(struct lks_slurm *s, struct lks_bridge_reading *out, bool *changed,
-                             struct lks_err *err)
+static enum lks_code load_all(struct lks_slurm *s, lks_ms now, struct lks_err *err)
 {
-    bool nodes = false, jobs = false;
-    if (load_nodes(s, &nodes, err) != LKS_OK)
+    bool nodes = false;
+    if (load_nodes(s, now, &nodes, err) != LKS_OK)
         return err->code;
     s->unread = s->unread || nodes; /* also where the jobs fail: these nodes are not sent again */
-    if (load_jobs(s, &jobs, err) != LKS_OK)
+    return load_work(s, now, err);
+}
+
+void lks_slurm_doubt(struct lks_slurm *s)
+{
+    lks_bridge_since_lost(&s->since);
+}
+
+/* What was called unchanged before an answer showed that the clock was set back is read
+ * again. */
+static enum lks_code load_true(struct lks_slurm *s, lks_ms now, struct lks_err *err)
+{
+    s->set_back = false;
+    enum lks_code code = load_all(s, now, err);
+    if (code == LKS_OK && s->set_back)
+        code = load_all(s, now, err);
+    if (code != LKS_OK)
+        lks_slurm_doubt(s);
+    return code;
+}
+
+enum lks_code lks_slurm_read(struct lks_slurm *s, lks_ms now, struct lks_bridge_reading *out,
+                             bool *changed, struct lks_err *err)
+{
+    if (load_true(s, now, err) != LKS_OK)
         return err->code;
-    s->unread = s->unread || jobs;
     *changed = s->unread;
     if (!s->unread)
         return LKS_OK;
@@ -153,23 +205,31 @@ static void free_nodes(node_info_msg_t **msg)
     slurm_free_node_info_msg(*msg);
 }
 
-enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
+/* One node, and then what runs there. */
+static enum lks_code load_one(struct lks_slurm *s, char *name, lks_ms now, node_info_msg_t **out,
+                              struct lks_err *err)
+{
+    if (slurm_load_node_single(out, name, SHOW_ALL | SHOW_DETAIL) != 0)
+        return lks_slurm_fail(errno, "cannot read the node", err);
+    got(s, LKS_BRIDGE_SINCE_NODES, false, (*out)->last_update, now);
+    return load_work(s, now, err);
+}
+
+enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name, lks_ms now,
                                   struct lks_bridge_reading *out, struct lks_err *err)
 {
-    LKS_CLEANUP(free_nodes) node_info_msg_t *got = NULL;
-    bool jobs = false;
+    LKS_CLEANUP(free_nodes) node_info_msg_t *one = NULL;
     char *asked = strdup(name); /* the library wants one that it could change */
     if (asked == NULL)
         return lks_fail_nomem(err);
-    int failed = slurm_load_node_single(&got, asked, SHOW_ALL | SHOW_DETAIL);
+    enum lks_code code = load_one(s, asked, now, &one, err);
     free(asked);
-    if (failed != 0)
-        return lks_slurm_fail(errno, "cannot read the node", err);
-    if (load_jobs(s, &jobs, err) != LKS_OK)
-        return err->code;
-    s->unread = s->unread || jobs;
-    for (uint32_t i = 0; i < got->record_count; i++) {
-        const node_info_t *node = &got->node_array[i];
+    if (code == LKS_E_UNAVAILABLE)
+        lks_slurm_doubt(s);
+    if (code != LKS_OK)
+        return code;
+    for (uint32_t i = 0; i < one->record_count; i++) {
+        const node_info_t *node = &one->node_array[i];
         if (node->name != NULL && strcmp(node->name, name) == 0)
             return lks_slurm_index_add(s, node, out, err);
     }

@@ -1,7 +1,7 @@
 /*
  * slurmctld, as the bridge's one thread sees it. Calls wait for slurmctld as long as libslurm does
  * (MessageTimeout, more while it retries); nothing else is waited for. Data that has not changed
- * since the last call is not sent again.
+ * since the last call is not sent again, for a few seconds: see since.h.
  *
  * Nodes are read before jobs: a node that is drained when it is read gets no job afterwards, so
  * that a job which is not among those read later does not run there.
@@ -26,19 +26,23 @@ struct lks_slurm_about {
 enum lks_code lks_slurm_new(uid_t own, struct lks_slurm **out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_slurm_free(struct lks_slurm *s);
 
-/* Everything that changed: `changed` is false where nothing did, and `out` is empty then. */
-enum lks_code lks_slurm_read(struct lks_slurm *s, struct lks_bridge_reading *out, bool *changed,
-                             struct lks_err *err) LKS_MUST_CHECK;
+/* Everything that changed: `changed` is false where nothing did, and `out` is empty then. `now` is
+ * steady, of before the call. */
+enum lks_code lks_slurm_read(struct lks_slurm *s, lks_ms now, struct lks_bridge_reading *out,
+                             bool *changed, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The last reading was not taken in: the next one has everything. */
 void lks_slurm_read_lost(struct lks_slurm *s);
+
+/* slurmctld did not answer a write: the next readings ask for everything. */
+void lks_slurm_doubt(struct lks_slurm *s);
 
 /* A job or a reservation whose list of nodes cannot be read, and why; empty: all can. Every node
  * counts as busy with such a job; such a reservation is not shown. */
 const char *lks_slurm_index_warning(const struct lks_slurm *s);
 
 /* One node. NOT_FOUND: Slurm has none of this name. */
-enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name,
+enum lks_code lks_slurm_read_node(struct lks_slurm *s, const char *name, lks_ms now,
                                   struct lks_bridge_reading *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
 

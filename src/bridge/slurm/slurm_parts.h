@@ -4,6 +4,7 @@
 
 #include "bridge/slurm/slurm_client.h"
 #include "bridge/slurm/slurm_version.h"
+#include "bridge/view/since.h"
 
 /* Jobs of a node, as a list. */
 struct lks_slurm_link {
@@ -16,9 +17,11 @@ struct lks_slurm {
     node_info_msg_t *node_msg;
     job_info_msg_t *job_msg;
     reserve_info_msg_t *reservation_msg;
+    struct lks_bridge_since since; /* of these three */
     time_t conf_time;
-    bool stale;  /* what is below was not made of the last two yet */
-    bool unread; /* something came that no reading of all nodes has had */
+    bool stale;    /* what is below was not made of the last two yet */
+    bool unread;   /* something came that no reading of all nodes has had */
+    bool set_back; /* slurmctld's clock, in the reading of all that is made now */
     /* Made of the last two, with texts in them and in the arena. */
     struct lks_arena arena;
     struct lks_bridge_job *jobs;
