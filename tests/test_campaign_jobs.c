@@ -403,6 +403,19 @@ static const struct {
      LKS_JOB_OVER},
     {"unknown, and it ends", RUNS("completing", "500"), 1600, 'u', false, 2000, LKS_JOB_OVER},
     {"unknown, and it is gone", NULL, 1600, 'u', false, 2000, LKS_JOB_OVER},
+#define PART(number, node, state, started, requeue)                                                \
+    "{\"id\":\"17+" number                                                                         \
+    "\",\"user\":\"ada\",\"account\":\"\",\"partition\":\"p\",\"state\":\"" state                  \
+    "\",\"nodes\":\"" node "\",\"started\":" started ",\"ends\":null,\"requeue\":" requeue         \
+    ",\"gpus\":8}"
+    {"a heterogeneous job, by its first component",
+     PART("1", "n2", "running", "501", "true") "," PART("0", "n1", "running", "500", "true"), 1001,
+     'u', false, 2000, LKS_JOB_SEND},
+    {"a heterogeneous job whose first component is gone", PART("1", "n2", "running", "500", "true"),
+     1600, 'u', false, 2000, LKS_JOB_OVER},
+    {"a heterogeneous job that was started again",
+     PART("0", "n1", "running", "1500", "true") "," PART("1", "n2", "running", "1500", "true"),
+     1600, 'u', false, 2000, LKS_JOB_OVER},
 };
 
 static void requests(void)
@@ -498,6 +511,56 @@ static void listed(void)
     CHECK_INT(lks_job_acts_on(&jobs, LKS_STR("n2"), list, 2), 0);
 }
 
+/* A heterogeneous job is one, by the id that its components share: Slurm requeues it as a whole,
+ * and refuses to requeue a component. */
+static const struct {
+    const char *name, *jobs, *node;
+    const char *is; /* the id for the event; NULL: the job is not touched */
+    lks_ms started;
+    bool requeue;
+} wholes[] = {
+    {"the first component",
+     PART("0", "n1", "running", "500", "true") "," PART("1", "n2", "running", "501", "true"), "n1",
+     "17", 500, true},
+    {"another component",
+     PART("0", "n1", "running", "500", "true") "," PART("1", "n2", "running", "501", "true"), "n2",
+     "17", 500, true},
+    {"both on one node",
+     PART("0", "n1", "running", "500", "true") "," PART("1", "n1", "running", "501", "true"), "n1",
+     "17", 500, true},
+    {"another component may not be requeued",
+     PART("0", "n1", "running", "500", "true") "," PART("7", "n2", "running", "500", "false"), "n1",
+     "17", 500, false},
+    {"another component ends",
+     PART("0", "n1", "running", "500", "true") "," PART("1", "n2", "completing", "500", "true"),
+     "n1", NULL, 0, false},
+    {"the nodes of another component cannot be read",
+     PART("0", "n1", "running", "500", "true") "," PART("1", "n[", "running", "500", "true"), "n1",
+     NULL, 0, false},
+    {"the first component is not listed", PART("1", "n2", "running", "500", "true"), "n2", NULL, 0,
+     false},
+};
+
+static void heterogeneous(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(wholes); i++) {
+        LKS_CLEANUP(lks_sched_jobs_fini) struct lks_sched_jobs jobs = {0};
+        struct lks_event_job list[4];
+        struct lks_err err = {0};
+        char json[512];
+        lks_test_case("%s", wholes[i].name);
+        (void)snprintf(json, sizeof(json), "{\"age\":0,\"jobs\":[%s]}", wholes[i].jobs);
+        CHECK_CODE(lks_sched_jobs_read(lks_str_from(json), &jobs, &err), LKS_OK);
+        size_t count = lks_job_acts_on(&jobs, lks_str_from(wholes[i].node), list, LKS_COUNT(list));
+        CHECK_INT(count, wholes[i].is != NULL);
+        if (count != 1 || wholes[i].is == NULL)
+            continue;
+        CHECK_STR(list[0].id, wholes[i].is);
+        CHECK_INT(list[0].started, wholes[i].started);
+        CHECK_INT(list[0].requeue, wholes[i].requeue);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -512,6 +575,7 @@ int main(void)
         {"listed", listed},
         {"acts without an answer", closed},
         {"acts that are old", old},
+        {"heterogeneous jobs", heterogeneous},
         {NULL, NULL},
     });
 }

@@ -106,10 +106,17 @@ static bool is_running(const struct lks_sched_job *job)
     return job != NULL && job->runs && !lks_str_is(job->state, "completing");
 }
 
+/* Of a heterogeneous job the first component: the others end and start with it. */
+static const struct lks_sched_job *lead_of(const struct lks_sched_jobs *jobs, struct lks_str id)
+{
+    const struct lks_sched_job *job = lks_sched_jobs_find(jobs, id);
+    return job != NULL ? job : lks_sched_jobs_part(jobs, id, 0);
+}
+
 enum lks_job_does lks_job_acts_does(struct lks_job_book *b, const struct lks_job_due *due,
                                     const struct lks_sched_jobs *jobs, bool fresh, lks_ms wall)
 {
-    const struct lks_sched_job *job = lks_sched_jobs_find(jobs, due->job);
+    const struct lks_sched_job *job = lead_of(jobs, due->job);
     struct lks_job_sent *sent = find(b, due);
     if (sent == NULL && !fresh) {
         (void)note(b, due, false, wall); /* of a controller before: the next list decides */
@@ -172,6 +179,31 @@ void lks_job_acts_sweep(struct lks_job_book *b, const struct lks_state *s)
 
 /* Jobs of a node ----------------------------------------------------------------------------- */
 
+static bool may_touch(const struct lks_sched_job *job)
+{
+    return is_running(job) && !job->unplaced && job->started != 0;
+}
+
+/* A component alone is neither signalled nor requeued: the job is named as a whole, and one
+ * component that ends or may not be requeued keeps all of them. False: it is not touched. */
+static bool read_job(const struct lks_sched_jobs *jobs, const struct lks_sched_job *job,
+                     struct lks_event_job *out)
+{
+    const struct lks_str whole = lks_sched_jobs_whole(job->id);
+    const struct lks_sched_job *lead = lead_of(jobs, whole);
+    if (lead == NULL || !may_touch(job) || !may_touch(lead))
+        return false;
+    *out = (struct lks_event_job){
+        .id = whole, .user = job->user, .started = lead->started, .requeue = job->requeue};
+    for (uint32_t i = 0; i < LKS_SCHED_JOBS_PARTS && whole.len < job->id.len; i++) {
+        const struct lks_sched_job *part = lks_sched_jobs_part(jobs, whole, i);
+        if (part != NULL && !may_touch(part))
+            return false;
+        out->requeue = out->requeue && (part == NULL || part->requeue);
+    }
+    return true;
+}
+
 size_t lks_job_acts_on(const struct lks_sched_jobs *jobs, struct lks_str node,
                        struct lks_event_job *out, size_t max)
 {
@@ -179,9 +211,10 @@ size_t lks_job_acts_on(const struct lks_sched_jobs *jobs, struct lks_str node,
     const struct lks_sched_job *job;
     size_t count = 0;
     while (count < max && (job = lks_sched_jobs_on(jobs, node, &at)) != NULL) {
-        if (is_running(job) && !job->unplaced && job->started != 0)
-            out[count++] = (struct lks_event_job){
-                .id = job->id, .user = job->user, .started = job->started, .requeue = job->requeue};
+        struct lks_event_job read;
+        if (read_job(jobs, job, &read) &&
+            LKS_VEC_FIND(out, count, it, lks_str_eq(it->id, read.id)) == NULL)
+            out[count++] = read;
     }
     return count;
 }

@@ -92,8 +92,8 @@ bool lks_job_acts_old(const struct lks_job_book *b, const struct lks_job_due *du
 /* Forget requests whose acts are not open any more. */
 void lks_job_acts_sweep(struct lks_job_book *b, const struct lks_state *s);
 
-/* Jobs of a node for an event: at most `max` of those that run, on nodes that are known. Texts are
- * views of the list. */
+/* Jobs of a node for an event: at most `max` of those that run, on nodes that are known. A
+ * heterogeneous job is one, whichever of its components run there. Texts are views of the list. */
 size_t lks_job_acts_on(const struct lks_sched_jobs *jobs, struct lks_str node,
                        struct lks_event_job *out, size_t max);
 

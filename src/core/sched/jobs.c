@@ -6,6 +6,7 @@
 #include "codec/notation/hostlist.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define WORDS_MAX  ((size_t)256 << 20) /* an arena rounds each text up */
@@ -232,6 +233,20 @@ const struct lks_sched_job *lks_sched_jobs_find(const struct lks_sched_jobs *job
 {
     uint32_t number = 0;
     return lks_intern_find(&jobs->ids, id, &number) ? &jobs->jobs[jobs->by_id[number]] : NULL;
+}
+
+struct lks_str lks_sched_jobs_whole(struct lks_str id)
+{
+    struct lks_str whole, part;
+    return lks_str_cut(id, '+', &whole, &part) ? whole : id;
+}
+
+const struct lks_sched_job *lks_sched_jobs_part(const struct lks_sched_jobs *jobs,
+                                                struct lks_str whole, uint32_t number)
+{
+    char id[ID_MAX + sizeof("+4294967295")];
+    (void)snprintf(id, sizeof(id), "%" LKS_STR_FMT "+%" PRIu32, LKS_STR_ARG(whole), number);
+    return lks_sched_jobs_find(jobs, lks_str_from(id));
 }
 
 enum { STEP_START, STEP_PLACED, STEP_UNPLACED };

@@ -19,7 +19,7 @@
 
 /* Texts are owned by the list. */
 struct lks_sched_job {
-    struct lks_str id; /* as the scheduler prints it: "17", "17_3" in an array */
+    struct lks_str id; /* as the scheduler prints it: "17", "17_3" in an array, "17+1" */
     struct lks_str user, account, partition, state;
     struct lks_str nodes; /* a host list; empty: it does not run */
     lks_ms started, ends; /* wall; 0: it did not start, its end is unknown */
@@ -65,6 +65,14 @@ void lks_sched_jobs_came(struct lks_sched_jobs *jobs, lks_ms wall);
 /* NULL: no such job is listed. */
 const struct lks_sched_job *lks_sched_jobs_find(const struct lks_sched_jobs *jobs,
                                                 struct lks_str id);
+
+/* A heterogeneous job is listed by its components, "17+0" and "17+1". They start and are requeued
+ * together, by the id that they share: "17". Any other id is its own. */
+#define LKS_SCHED_JOBS_PARTS 128 /* components that Slurm allows a job */
+struct lks_str lks_sched_jobs_whole(struct lks_str id);
+/* The component of that number; NULL: none such is listed. */
+const struct lks_sched_job *lks_sched_jobs_part(const struct lks_sched_jobs *jobs,
+                                                struct lks_str whole, uint32_t number);
 
 /* The jobs of a node, in no order: `at` is zero before the first. NULL: that was all. Jobs
  * whose nodes cannot be read are among them. */
