@@ -22,6 +22,8 @@ static void said(struct campaign *w, struct lks_event_sched sched)
 #define OURS    LKS_STR("change:1")
 #define DRAINED ((struct lks_event_sched){.drained = true, .owner = OURS})
 #define OPEN    ((struct lks_event_sched){.owner = LKS_STR(""), .text = LKS_STR("open for work")})
+#define LOST                                                                                       \
+    ((struct lks_event_sched){.lost = true, .owner = LKS_STR(""), .text = LKS_STR("open for work")})
 #define TAKEN                                                                                      \
     ((struct lks_event_sched){.drained = true,                                                     \
                               .foreign = true,                                                     \
@@ -144,6 +146,60 @@ static void test_elsewhere(void)
     (void)campaign_tick(&w);
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
     CHECK_HAS(alarm_of(&w, LKS_ALARM_CHANGE), "in the middle of its rollback");
+    campaign_end(&w);
+}
+
+static bool is_undrained(const struct campaign *w)
+{
+    return (w->a.state.nodes[campaign_member(w, "n1")->node].notes >> LKS_NOTE_UNDRAINED & 1) != 0;
+}
+
+/* Jobs may run on a node that is held because its drain was ended: the shelf of its domain goes
+ * back once it is drained again. */
+static void test_shelf_waits(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){
+                           .nodes = 2, .domain = 2, .shelf_first = true, .sched = "simulated"});
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_REBOOT, LKS_MEMBER_ASKED, HOUR));
+    CHECK_INT(campaign_count(&w, "flash id=", "node=shelf1"), 1);
+    campaign_move(&w, LKS_CHANGE_ABORTING);
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    w.sched_mute = true;
+    said(&w, OPEN);
+    (void)campaign_run(&w, 10 * MINUTE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_INT(campaign_count(&w, "flash id=", "node=shelf1"), 1);
+    CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf1")->text),
+              "the drain of n1 of its domain was ended in the scheduler by another");
+    said(&w, DRAINED);
+    CHECK(!is_undrained(&w));
+    said(&w, LOST); /* once more, while it is held */
+    CHECK(is_undrained(&w));
+    said(&w, DRAINED);
+    (void)campaign_run(&w, 10 * MINUTE);
+    CHECK_INT(campaign_count(&w, "flash id=", "node=shelf1"), 2);
+    campaign_end(&w);
+}
+
+/* A person returns the node that is held: nothing is left of the drain that was lost. */
+static void test_returned(void)
+{
+    struct campaign w;
+    begin(&w, "on_resume: hold");
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_READING, HOUR));
+    said(&w, OPEN);
+    (void)campaign_answer(&w);
+    said(&w, LOST);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK(is_undrained(&w));
+    campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
+                                           .name = LKS_STR("n1"),
+                                           .by = LKS_STR("lee"),
+                                           .reason = LKS_STR("looked"),
+                                           .member = {.change = 1}});
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
+    CHECK(!is_undrained(&w));
     campaign_end(&w);
 }
 
@@ -316,6 +372,8 @@ int main(void)
         {"drained once more", test_again},
         {"held for a person", test_held},
         {"in the rollback", test_elsewhere},
+        {"an asset around a node whose drain was ended", test_shelf_waits},
+        {"a person returns a node whose drain was ended", test_returned},
         {"rolled back after it was drained again", test_rolls_back_all},
         {"before it is drained", test_told},
         {"no answer", test_silence},

@@ -152,14 +152,34 @@ bool lks_campaign_unit_apart(const struct lks_state *s, const struct lks_state_c
     return false;
 }
 
-/* A reason that ends when a person acts; empty: there is none. */
+/* A node around the asset whose drain was ended in its scheduler by another, and that is not
+ * drained again: jobs may have started there. */
+static uint32_t find_undrained(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node_status *st = s->standing;
+    if (s->nodes[node].asset == 0 || st->domain[node] == 0)
+        return LKS_NO_NODE;
+    for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
+        if ((s->nodes[n].notes >> LKS_NOTE_UNDRAINED & 1) != 0)
+            return n;
+    }
+    return LKS_NO_NODE;
+}
+
+/* A reason that ends when a person acts, or a scheduler; empty: there is none. */
 static struct lks_str why_not_yet(struct lks_deciding *d, const struct lks_look *k)
 {
     struct lks_downs downs = {0};
     uint32_t used = lks_campaign_domain_used(k->s, NULL, k->m->node), held = find_side(k, is_held);
+    uint32_t undrained = find_undrained(k->s, k->m->node);
     if (used != LKS_NO_NODE)
         return lks_decision_text(d, "%" LKS_STR_FMT " of its domain is in service",
                                  LKS_STR_ARG(lks_state_name(k->s, used)));
+    if (undrained != LKS_NO_NODE)
+        return lks_decision_text(d,
+                                 "the drain of %" LKS_STR_FMT " of its domain was ended in the "
+                                 "scheduler by another, and jobs may run there",
+                                 LKS_STR_ARG(lks_state_name(k->s, undrained)));
     if (held != LKS_NO_NODE)
         return lks_decision_text(d, "%" LKS_STR_FMT ", its redundant peer, is on hold",
                                  LKS_STR_ARG(lks_state_name(k->s, held)));

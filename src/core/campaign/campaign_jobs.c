@@ -160,7 +160,8 @@ void lks_campaign_sched_over(struct lks_deciding *d, const struct lks_look *k, s
 /* The drain was lost -------------------------------------------------------------------------- */
 
 /* Jobs may have started there since: before anything else is done to it, it is drained and read
- * once more. A member that waits to return needs no more of it. */
+ * once more. A member that waits to return needs no more of it. One that the change holds keeps its
+ * note until it is drained again: assets of its domain wait for that. */
 bool lks_campaign_sched_undrained(const struct lks_look *k)
 {
     return is_noted(k, LKS_NOTE_UNDRAINED) && k->n->asset == 0 && k->step != NULL &&
@@ -180,7 +181,7 @@ static bool holds(const struct lks_deciding *d, const struct lks_look *k)
 
 static void hold(struct lks_deciding *d, const struct lks_look *k, const char *why)
 {
-    lks_campaign_sched_over(d, k, LKS_STR("the change holds it"));
+    note(d, k, LKS_NOTE_RESUMED, false, LKS_STR("the change holds it"));
     lks_campaign_member_give_up(
         d, k, k->m->back ? LKS_FAILURE_REVERT : LKS_FAILURE_BUSY,
         lks_decision_text(d, "its drain was ended in the scheduler by another, %s", why));
@@ -225,14 +226,21 @@ static void note_wait(struct lks_deciding *d, const struct lks_look *k, struct l
     lks_campaign_member_list(d, k, r);
 }
 
+/* By the drain that is recorded. */
+static bool is_drained(const struct lks_state *s, const struct lks_node *n,
+                       const struct lks_event_sched *e)
+{
+    return e->drained && n->drained_by != 0 &&
+           lks_str_eq(e->owner, lks_state_text(s, n->drained_by));
+}
+
 /* While it drains: it takes no new work and nothing runs there, by the drain that is recorded, ours
  * or one that was there before; or this is not so any more. */
 static void leave(struct lks_deciding *d, const struct lks_look *k, bool lost)
 {
     const struct lks_event_sched *e = &d->event->sched;
     bool asked = k->m->state == LKS_MEMBER_ASKED;
-    bool drained = e->drained && k->n->drained_by != 0 &&
-                   lks_str_eq(e->owner, lks_look_text(k, k->n->drained_by));
+    bool drained = is_drained(k->s, k->n, e);
     if (lost && k->n->pending == 0 && holds(d, k)) {
         hold(d, k, "and the pool's on_resume is hold");
         return;
@@ -259,6 +267,23 @@ static bool is_verified(const struct lks_look *k)
     return leaves ? k->m->state == LKS_MEMBER_READING : lks_campaign_look_out(k);
 }
 
+/* A node that a change holds, or that none has. Its drain may be lost while it is held, too. */
+static void hear_held(struct lks_deciding *d)
+{
+    const struct lks_event_sched *e = &d->event->sched;
+    const struct lks_node *n = &d->state->nodes[d->event->node];
+    bool noted = (n->notes >> LKS_NOTE_UNDRAINED & 1) != 0;
+    bool lost = lks_decide_sched_heard(d, false) && n->changing != 0;
+    bool over = n->drained_by == 0 || is_drained(d->state, n, e);
+    if (e->unknown || (noted ? !over : !lost))
+        return;
+    lks_decision_add(d, LKS_RECORD_NOTED)->noted =
+        (struct lks_rec_noted){.node = lks_state_name(d->state, d->event->node),
+                               .note = LKS_NOTE_UNDRAINED,
+                               .on = !noted,
+                               .text = e->text};
+}
+
 void lks_campaign_sched(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -268,7 +293,7 @@ void lks_campaign_sched(struct lks_deciding *d)
     const struct lks_state_change *c = lks_state_changing(s, e->node);
     const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
     if (m == NULL) {
-        (void)lks_decide_sched_heard(d, false);
+        hear_held(d);
         return;
     }
     struct lks_look k = lks_campaign_look_at(s, c, m);

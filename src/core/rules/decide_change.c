@@ -374,6 +374,9 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
     if (lks_str_eq(text_of(d, node->drained_by), owner))
         lks_decision_add(d, LKS_RECORD_UNDRAINED)->undrained =
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
+    if (ours && (node->notes >> LKS_NOTE_UNDRAINED & 1) != 0)
+        lks_decision_add(d, LKS_RECORD_NOTED)->noted = (struct lks_rec_noted){
+            .node = name, .note = LKS_NOTE_UNDRAINED, .on = false, .text = reason};
     if (ours)
         lks_decide_drift_changed(d, m->node, reason);
     struct lks_rec_member skipped = lks_state_member_said(m);
