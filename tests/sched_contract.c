@@ -458,6 +458,8 @@ static void try_fault(const struct contract_side *side, size_t task, enum lks_sc
     enum lks_code code = contract_ask(&r, tasks[task].verb, OURS);
     CHECK(code == LKS_OK || (!once && (code == LKS_E_UNAVAILABLE || code == LKS_E_TIMEOUT)));
     CHECK(code == LKS_OK || r.err.msg[0] != '\0');
+    if (code != LKS_OK && fault == LKS_SCHEDSIM_REFUSES) /* the cause is on people's screens */
+        CHECK_HAS(lks_str_from(r.err.msg), side->refusal);
     if (code == LKS_OK)
         contract_check_true(&r);
     side->fault(r.model, LKS_SCHEDSIM_CALM, 0, 0);

@@ -51,11 +51,12 @@ enum contract_kill { KILL_NOTHING, KILL_BRIDGE, KILL_SCHEDULER, KILL_BOTH, KILLS
 struct contract_side {
     const char *name;
     const struct lks_sched_driver *driver;
-    const char *sched;  /* of a pool of such nodes */
-    const char *person; /* who drains a node where a person does */
-    const char *user;   /* who we are to it; NULL: it is not told */
-    const char *token;  /* what shows it; NULL: nothing does */
-    const char *job;    /* what the first job of BUSY is called; NULL: not known */
+    const char *sched;   /* of a pool of such nodes */
+    const char *person;  /* who drains a node where a person does */
+    const char *user;    /* who we are to it; NULL: it is not told */
+    const char *token;   /* what shows it; NULL: nothing does */
+    const char *refusal; /* its words where a slurmctld of another version refuses a write */
+    const char *job;     /* what the first job of BUSY is called; NULL: not known */
 
     /* Why rows are not for it; NULL: they are. */
     const char *no_revisions; /* answers have none, and a stale one cannot be told */

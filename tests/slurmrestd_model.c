@@ -158,6 +158,8 @@ static void show(struct answer *a, bool jobs, struct lks_schedsim_reply *out)
     LKS_ASSERT(lks_docs_init(&docs, "reply", &err) == LKS_OK);
     if (lks_json_parse(lks_buf_view(&out->body), &docs, &err) != LKS_OK)
         return; /* a fault: it is garbage here as well */
+    if (lks_doc_member(docs.first, "jobs") == NULL)
+        return; /* of another version: it is as unreadable here */
     if (jobs)
         put_jobs(a, docs.first);
     else

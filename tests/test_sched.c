@@ -132,8 +132,8 @@ static void rest38_take(void *model, const struct lks_http_request *request,
 
 #define REST                                                                                       \
     .driver = &lks_sched_slurmrestd, .sched = "slurm", .person = THEIRS,                           \
-    .user = SLURMRESTD_MODEL_USER, .job = "17", .no_revisions = CONTRACT_NO_REVISIONS,             \
-    .no_epochs = CONTRACT_NO_EPOCHS,                                                               \
+    .user = SLURMRESTD_MODEL_USER, .job = "17", .refusal = "Invalid node state specified",         \
+    .no_revisions = CONTRACT_NO_REVISIONS, .no_epochs = CONTRACT_NO_EPOCHS,                        \
     .no_scene = {[TRAINS] = CONTRACT_NO_CHECKPOINT,                                                \
                  [SERVES] = CONTRACT_NO_SERVICES,                                                  \
                  [NEEDS_ALL] = CONTRACT_NO_SERVICES},                                              \
@@ -144,6 +144,7 @@ static const struct contract_side all_sides[] = {
      .driver = &lks_sched_bridge,
      .sched = "simulated",
      .person = THEIRS,
+     .refusal = LKS_SCHEDSIM_UPGRADED,
      .job = "1",
      .only_jobs = "the simulated scheduler shows no verdicts and reserves nothing",
      .mishaps_at = 4,

@@ -289,6 +289,18 @@ static enum lks_code send_group(const struct lks_worker *w, struct lks_worker_ta
     return code;
 }
 
+/* The connection, or slurmctld's version of the protocol: nothing tells what it made of the
+ * request.
+ */
+static void say_unknown(struct lks_worker_task *t)
+{
+    char text[LKS_ERR_MSG_MAX + 128];
+    snprintf(text, sizeof(text),
+             "there is no answer of slurmctld (%s), and nothing has changed so far." RETRY,
+             t->err.msg);
+    say(t, UNKNOWN, text, NULL, 0);
+}
+
 /* What was read behind the request decides, not what Slurm said to it: slurmctld ends the drain of
  * a node in state UNKNOWN and calls that an error, and an answer that was lost says nothing. */
 static void answer_sent(const struct lks_worker *w, struct lks_worker_task *t)
@@ -300,7 +312,7 @@ static void answer_sent(const struct lks_worker *w, struct lks_worker_task *t)
     if (t->err.code == LKS_OK || holds)
         answer_node(w, t);
     else if (t->err.code == LKS_E_UNAVAILABLE)
-        say(t, UNKNOWN, "slurmctld did not answer, and nothing has changed so far." RETRY, NULL, 0);
+        say_unknown(t);
     else
         say_failure(t, lks_err_code_info(t->err.code)->http, &t->err);
 }

@@ -241,6 +241,14 @@ static void free_jobs(job_info_msg_t **msg)
     slurm_free_job_info_msg(*msg);
 }
 
+/* A heterogeneous job as a whole started when its first component did. */
+static bool is_meant(struct lks_str id, const char *job)
+{
+    struct lks_str whole, part;
+    return lks_str_is(id, job) ||
+           (lks_str_cut(id, '+', &whole, &part) && lks_str_is(part, "0") && lks_str_is(whole, job));
+}
+
 /* All tasks of an array and all parts of a heterogeneous job come with the first number of an id.
  */
 enum lks_code lks_slurm_read_run(const char *job, lks_ms *started, struct lks_err *err)
@@ -251,7 +259,7 @@ enum lks_code lks_slurm_read_run(const char *job, lks_ms *started, struct lks_er
         return lks_slurm_fail(errno, "cannot read the job", err);
     for (uint32_t i = 0; i < got->record_count; i++) {
         const slurm_job_info_t *one = &got->job_array[i];
-        if (lks_str_is(lks_slurm_convert_id(&arena, one), job)) {
+        if (is_meant(lks_slurm_convert_id(&arena, one), job)) {
             *started = lks_slurm_convert_started(one);
             return LKS_OK;
         }

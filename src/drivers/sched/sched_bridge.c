@@ -258,9 +258,11 @@ static void act(struct talking *t, lks_ms now)
     if (t->acts == LKS_SCHED_TURNS_MAX) {
         lks_conversation_fail(&t->head, LKS_E_UNAVAILABLE,
                               "node '%s': asked %d times to %s it, and it is not so: %s", t->node,
-                              LKS_SCHED_TURNS_MAX, lks_sched_verb_words[t->verb], t->said.text);
+                              LKS_SCHED_TURNS_MAX, lks_sched_verb_words[t->verb],
+                              t->why[0] != '\0' ? t->why : t->said.text);
         return;
     }
+    t->why[0] = '\0'; /* from here on: of what became of the request */
     lks_conversation_go(&t->head, ACT, now);
     t->after = now > t->after ? now : t->after; /* what was read before says nothing of it */
     t->acts++;

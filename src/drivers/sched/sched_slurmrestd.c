@@ -44,16 +44,17 @@ struct talking {
     char from[LKS_SCHED_OWNER_MAX + 1];    /* of the drain that it takes over; "": none */
     char reason[LKS_DRAIN_REASON_MAX + 1]; /* of the drain that is wished for, without its owner */
     char user[LKS_SCHED_USER_MAX + 1];
-    char token[LKS_SCHED_TOKEN_MAX + 1];   /* "": the socket tells who we are */
-    uint32_t version;                      /* in the table, */
-    uint32_t missed;                       /* bits of those that the server does not have */
-    uint32_t acts;                         /* writes that were begun */
-    bool acted;                            /* and one of them was answered well */
-    bool busy;                             /* by the state of the node */
-    bool listed;                           /* no job is there by the list */
-    char before[LKS_DRAIN_REASON_MAX + 1]; /* the reason of a node that is down, without ours */
-    char shown[LKS_DRAIN_REASON_MAX + 1];  /* the reason of the drain, without its owner */
-    char why[LKS_SCHED_REASON_MAX + 1];    /* what was wrong with the last answer */
+    char token[LKS_SCHED_TOKEN_MAX + 1];    /* "": the socket tells who we are */
+    uint32_t version;                       /* in the table, */
+    uint32_t missed;                        /* bits of those that the server does not have */
+    uint32_t acts;                          /* writes that were begun */
+    bool acted;                             /* and one of them was answered well */
+    bool busy;                              /* by the state of the node */
+    bool listed;                            /* no job is there by the list */
+    char before[LKS_DRAIN_REASON_MAX + 1];  /* the reason of a node that is down, without ours */
+    char shown[LKS_DRAIN_REASON_MAX + 1];   /* the reason of the drain, without its owner */
+    char why[LKS_SCHED_REASON_MAX + 1];     /* what was wrong with the last answer, */
+    char refusal[LKS_SCHED_REASON_MAX + 1]; /* and with that to the last write */
     struct lks_sched_said said;
 };
 
@@ -139,8 +140,9 @@ static void act(struct talking *t, lks_ms now)
         lks_conversation_fail(&t->head, LKS_E_UNAVAILABLE,
                               "node '%s': asked %d times to %s it, and it is not so: %s", t->node,
                               LKS_SCHED_TURNS_MAX, lks_sched_verb_words[t->verb],
-                              t->why[0] != '\0' ? t->why : t->said.text);
+                              t->refusal[0] != '\0' ? t->refusal : t->said.text);
     } else {
+        t->refusal[0] = '\0';
         lks_conversation_go(&t->head, WRITE, now);
         t->listed = false;
         t->acts++;
@@ -206,12 +208,14 @@ static void hear_node(struct talking *t, lks_ms now, struct lks_str body, struct
  * one that looks idle it decides. */
 static void hear_bad(struct talking *t, lks_ms now)
 {
-    if (t->head.step == WRITE)
+    if (t->head.step == WRITE) {
+        memcpy(t->refusal, t->why, sizeof(t->refusal));
         lks_conversation_go(&t->head, NODE, now + AGAIN);
-    else if (t->head.step == JOBS && t->busy)
+    } else if (t->head.step == JOBS && t->busy) {
         lks_conversation_end(&t->head);
-    else
+    } else {
         again(t, now + (AGAIN << t->head.tries));
+    }
 }
 
 static void hear_jobs(struct talking *t, lks_ms now, struct lks_str body)

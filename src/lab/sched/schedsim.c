@@ -17,11 +17,12 @@
 #define REQUESTS_IN 3
 #define LATE        (30 * LKS_SECOND)
 #define AGAIN       (2 * MINUTE) /* as Slurm: until credentials of the run before have expired */
+#define UNSAVED     (5 * LKS_SECOND) /* changes that a failover may forget */
 
 const char *const lks_schedsim_kind_words[] = {"training", "service", "batch", "dev", NULL};
-const char *const lks_schedsim_fault_words[] = {"calm", "lost",    "unsaid",  "late",
-                                                "busy", "broken",  "stale",   "conflict",
-                                                "deaf", "garbage", "restart", NULL};
+const char *const lks_schedsim_fault_words[] = {
+    "calm", "lost",    "unsaid",  "late",     "busy",    "broken",  "stale",   "conflict",
+    "deaf", "garbage", "restart", "failover", "dialect", "partial", "refuses", NULL};
 
 void lks_schedsim_init(struct lks_schedsim *m, uint64_t seed, lks_ms now)
 {
@@ -318,6 +319,21 @@ void lks_schedsim_restart(struct lks_schedsim *m, bool forgets)
     }
 }
 
+/* A backup answers, with the state that was saved last: a drain, or the end of one, that is newer
+ * is forgotten. What runs on nodes runs on. */
+static void fail_over(struct lks_schedsim *m, uint32_t node)
+{
+    const struct lks_schedsim_view saved = m->nodes[node].before;
+    if (saved.as_of + UNSAVED < m->now || saved.closed == m->nodes[node].now.closed)
+        return;
+    if (!saved.closed) {
+        open_node(m, node);
+        return;
+    }
+    close_node(m, node, saved.owner, saved.checkpoint);
+    snprintf(m->nodes[node].now.reason, sizeof(saved.reason), "%s", saved.reason);
+}
+
 /* Requests ---------------------------------------------------------------------------------- */
 
 void lks_schedsim_reply_init(struct lks_schedsim_reply *r)
@@ -350,6 +366,11 @@ static void show(struct lks_schedsim_asking *a)
     lks_buf_truncate(&a->out->body, 0);
     a->out->status = 200;
     struct lks_str node = lks_intern_text(&m->names, a->node);
+    if (a->fault == LKS_SCHEDSIM_DIALECT) {
+        lks_json_write(&w, "{'nodes': [{'name': '%.*s', 'drained': %s}]}", LKS_STR_ARG(node),
+                       LKS_JSON_TRUTH(v->closed));
+        return;
+    }
     lks_json_write(&w, "{'node': '%.*s', 'revision': %lu, 'age': %lu, 'accepts': %s",
                    LKS_STR_ARG(node), v->revision, stale ? m->now - v->as_of : 0,
                    LKS_JSON_TRUTH(!v->closed));
@@ -358,7 +379,7 @@ static void show(struct lks_schedsim_asking *a)
                        v->reason, v->since);
     else
         lks_json_null(&w, "drain");
-    lks_json_begin(&w, "jobs", '[');
+    lks_json_begin(&w, a->fault == LKS_SCHEDSIM_PARTIAL ? "steps" : "jobs", '[');
     if (v->job > 0 && v->job <= m->job_count && m->jobs != NULL)
         lks_json_write(&w, "{'id': '%u', 'kind': '%s'}", v->job,
                        lks_schedsim_kind_words[m->jobs[v->job - 1].kind]);
@@ -474,7 +495,9 @@ static void answer(struct lks_schedsim_asking *a)
             continue;
         if (writes && a->fault == LKS_SCHEDSIM_CONFLICT)
             edit(a->m, a->node);
-        if (writes && (a->given == NULL || lks_doc_text(a->given, "owner").len == 0))
+        if (writes && a->fault == LKS_SCHEDSIM_REFUSES)
+            lks_schedsim_refuse(a, 409, LKS_SCHEDSIM_UPGRADED);
+        else if (writes && (a->given == NULL || lks_doc_text(a->given, "owner").len == 0))
             lks_schedsim_refuse(a, 400, "no owner");
         else if (writes && !lks_schedsim_leads(a))
             return;
@@ -523,6 +546,10 @@ static void befall(struct lks_schedsim_asking *a)
     case LKS_SCHEDSIM_CONFLICT:
     case LKS_SCHEDSIM_DEAF:
     case LKS_SCHEDSIM_RESTART:
+    case LKS_SCHEDSIM_FAILOVER:
+    case LKS_SCHEDSIM_DIALECT:
+    case LKS_SCHEDSIM_PARTIAL:
+    case LKS_SCHEDSIM_REFUSES:
     case LKS_SCHEDSIM_FAULTS:
         break;
     }
@@ -559,6 +586,8 @@ void lks_schedsim_take(struct lks_schedsim *m, const struct lks_http_request *re
     } else if (arrives) {
         if (a.fault == LKS_SCHEDSIM_RESTART && m->nodes[a.node].now.closed)
             open_node(m, a.node);
+        if (a.fault == LKS_SCHEDSIM_FAILOVER)
+            fail_over(m, a.node);
         answer(&a);
     }
     befall(&a);

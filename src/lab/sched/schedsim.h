@@ -46,9 +46,14 @@ enum lks_schedsim_fault {
     LKS_SCHEDSIM_DEAF,     /* it says yes and does nothing */
     LKS_SCHEDSIM_GARBAGE,  /* 200, and no JSON */
     LKS_SCHEDSIM_RESTART,  /* it restarts before it answers, and forgets this node's drain */
+    LKS_SCHEDSIM_FAILOVER, /* its backup answers, and forgets what changed here within 5 s */
+    LKS_SCHEDSIM_DIALECT,  /* 200, and the members have the names of another version */
+    LKS_SCHEDSIM_PARTIAL,  /* 200, and the jobs are missing */
+    LKS_SCHEDSIM_REFUSES,  /* it reads, and each write is refused with a cause: an upgrade */
     LKS_SCHEDSIM_FAULTS
 };
 extern const char *const lks_schedsim_fault_words[];
+#define LKS_SCHEDSIM_UPGRADED "slurmctld has another version" /* the cause that REFUSES states */
 
 /* What runs, on one node or several. */
 struct lks_schedsim_job {
