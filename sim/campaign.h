@@ -13,7 +13,9 @@
  *     campaign_work.c      what commands do to machines
  *     campaign_bmcs.c      endpoints, as a light model
  *     campaign_redfish.c   endpoints of src/lab/bmcsim, through the production driver
- *     campaign_jobs.c      jobs, users and the scheduler
+ *     campaign_jobs.c      jobs and users
+ *     campaign_sched.c     the scheduler, as lockstepd asks it
+ *     campaign_slurm.c     what goes wrong in a Slurm: failovers, upgrades, drains of its own
  *     campaign_requeue.c   jobs that changes signal and requeue
  *     campaign_gates.c     what is measured of machines, and that it is heeded
  *     campaign_people.c    operators, at random moments and at the end
@@ -40,6 +42,7 @@
 #include "model/manifest/bundle.h"
 #include "model/manifest/manifest.h"
 #include "port/sched.h"
+#include "sim/campaign_sched.h"
 
 struct lks_state_flash;
 
@@ -57,8 +60,6 @@ struct lks_state_flash;
 #define CAM_DOMAINS_MAX 8
 #define CAM_REPORTS     8 /* that wait on a node, at most */
 #define CAM_FETCH_MAX   4 /* commands that are fetched at once */
-#define CAM_GANG_MAX    4
-#define CAM_JOBS_MAX    64
 #define CAM_CHANGES_MAX 16
 #define CAM_SWEEP       10000 /* steps between two looks at everything */
 #define CAM_FLEET_LARGE 1000  /* nodes from which on only the journal's rows are checked along */
@@ -122,6 +123,7 @@ enum cam_kind {
     CAM_JOB_BEGINS,
     CAM_JOB_ENDS,
     CAM_SCHED_ACTS,
+    CAM_SLURM, /* what enum cam_slurm_event says */
     CAM_KINDS
 };
 
@@ -299,6 +301,7 @@ struct cam_member {
     enum lks_member_state state;
     uint32_t step, pass;
     unsigned from; /* stack */
+    bool told;     /* its text names the upgrade of its scheduler */
     lks_ms owed;   /* since when nothing but its change kept it where it is */
     uint32_t life; /* of its agent then */
 };
@@ -340,27 +343,6 @@ struct cam_change {
     struct cam_unit *units;
     size_t unit_count, unit_room;
     uint32_t domain_units[CAM_DOMAINS_MAX + 1]; /* place + 1 */
-};
-
-struct cam_job {
-    bool there, begun, endless;
-    unsigned count;
-    uint32_t nodes[CAM_GANG_MAX];
-    lks_ms until; /* it begins by then */
-    uint64_t serial;
-    uint64_t id;                     /* its name, which stays when it is requeued */
-    lks_ms started;                  /* this run */
-    bool requeue;                    /* its scheduler may start it again */
-    bool deaf;                       /* it ignores signals */
-    uint64_t signalled, requeued_by; /* the last change that did so; 0: none */
-};
-#define CAM_JOB_ID_SIZE 24
-
-/* A job that was requeued, and waits. */
-struct cam_again {
-    uint64_t id, by;
-    bool requeue;
-    uint64_t signalled;
 };
 
 enum cam_do {
@@ -450,8 +432,10 @@ struct cam {
     bool requeues[CAM_POOLS]; /* of these, those that have jobs requeued */
     struct cam_again again[CAM_JOBS_MAX];
     unsigned again_count;
-    uint64_t requeued; /* in all */
+    uint64_t requeued; /* in all, and by their shape */
+    uint64_t requeued_shapes[CAM_SHAPES];
     lks_ms sched_down; /* the scheduler answers nothing until then */
+    struct cam_slurm slurm;
     cam_truth stacks[CAM_STACKS];
     char stack_digests[CAM_STACKS][LKS_DIGEST_SIZE];
     bool revoked[CAM_STACKS]; /* its bundle, by the rows */
@@ -620,18 +604,6 @@ void cam_redfish_forget(struct cam_machine *m);
 void cam_redfish_go(struct cam *w, uint32_t i);
 cam_truth cam_bmc_truth(struct cam *w, uint32_t i); /* with what its endpoint did by itself */
 
-/* campaign_jobs.c */
-bool cam_sched_is_ours(const struct cam_machine *m);
-void cam_sched_later(struct cam *w, uint32_t i);
-void cam_sched_acts(struct cam *w, uint32_t i);
-void cam_sched_meddle(struct cam *w);
-void cam_sched_other(struct cam *w, uint32_t i, bool on);
-void cam_job_asks(struct cam *w);
-void cam_job_begins(struct cam *w, const struct lks_message *msg);
-void cam_job_ends(struct cam *w, const struct lks_message *msg);
-void cam_job_killed(struct cam *w, uint32_t i);
-void cam_jobs_calm(struct cam *w);
-
 /* campaign_people.c */
 void cam_person_manages(struct cam *w);
 void cam_person_freezes(struct cam *w, unsigned pool, bool on); /* CAM_POOLS: everything */
@@ -677,13 +649,6 @@ bool cam_is_drained_right(const struct cam *w, const struct cam_machine *m);
 bool cam_is_unheard(const struct cam_machine *m, lks_ms asked);
 void cam_check_all(struct cam *w);
 void cam_check_domains(struct cam *w);
-
-/* campaign_requeue.c: jobs that are signalled and requeued */
-struct lks_str cam_requeue_id(const struct cam_job *job, char out[CAM_JOB_ID_SIZE]);
-void cam_requeue_list(struct cam *w, const struct cam_machine *m, uint32_t place);
-void cam_requeue_acts(struct cam *w);
-void cam_requeue_begins(struct cam *w, struct cam_job *job);
-void cam_job_over(struct cam *w, uint32_t j); /* campaign_jobs.c */
 
 /* campaign_rollback.c */
 void cam_rollback_check(struct cam *w, const struct cam_change *c, struct lks_str reason);

@@ -66,6 +66,9 @@ static void check_empty(struct cam *w, const struct cam_machine *m, const char *
                 m->name);
     cam_require(w, !w->scheduled[m->pool] || m->sched_drained || unheard, "promise 1",
                 "%s begins on %s, and its scheduler did not say that it is drained", what, m->name);
+    cam_require(w, !w->scheduled[m->pool] || cam_sched_is_ours(m) || unheard, "promise 1",
+                "%s begins on %s, which its scheduler has drained by '%s'", what, m->name,
+                m->sched_owner);
 }
 
 /* The same of what an asset carries: nodes of its domain, and its rack with the other side. An
@@ -298,9 +301,10 @@ void cam_check_emptied(struct cam *w, const struct cam_machine *m)
     cam_require(w, m->sched_unheard || (m->held && cam_sched_is_ours(m)), "promise 1",
                 "%s counts as drained for a hold, and its scheduler has it drained by '%s'",
                 m->name, m->sched_owner);
-    cam_require(w, m->sched_unheard || m->job == 0 || w->now <= m->yes_until, "promise 1",
-                "%s counts as drained for a hold while job %" PRIu32 " runs there", m->name,
-                m->job - 1);
+    bool forgotten = m->job != 0 && w->jobs[m->job - 1].unlisted;
+    cam_require(w, m->sched_unheard || m->job == 0 || w->now <= m->yes_until || forgotten,
+                "promise 1", "%s counts as drained for a hold while job %" PRIu32 " runs there",
+                m->name, m->job - 1);
 }
 
 /* Promise 7: at the end lockstep drains what is wanted, and nothing else; a drain of another stays.

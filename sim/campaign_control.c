@@ -242,6 +242,7 @@ static void resume(struct cam *w)
         cam_sweep_later(w, i);
         if (m->type == CAM_NODE && w->scheduled[m->pool])
             cam_sched_later(w, i);
+        cam_slurm_resume(w, i);
     }
     for (uint32_t i = 0; i < s->flash_count; i++)
         if (s->flashes[i].outcome == LKS_BMC_OPEN)

@@ -62,6 +62,12 @@ static bool is_stopped(const struct cam *w, const struct cam_machine *m)
            place == LKS_NO_NODE || lks_state_acts_wait(s, s->nodes[place].pool);
 }
 
+static bool is_slurm_ill(const struct cam *w, const struct cam_machine *m)
+{
+    const struct cam_slurm_node *n = cam_slurm_node(w, m);
+    return n != NULL && (cam_slurm_dead(w) || w->now < w->slurm.until || n->ghost.there);
+}
+
 /* The world keeps it from going on: it cannot be reached, or something runs or works on it. An
  * update has a deadline of its own, which may be longer than the bound; from then on the bound
  * counts. */
@@ -71,7 +77,7 @@ static bool is_kept(const struct cam *w, const struct cam_machine *m)
     bool busy =
         m->job != 0 || m->stray || m->running != 0 || w->now < m->yes_until || w->now < m->reserved;
     bool sched = m->deaf || (m->sched_owner[0] != '\0' && strcmp(m->sched_owner, "root") == 0) ||
-                 m->sched_missing || w->now < w->sched_down;
+                 m->sched_missing || w->now < w->sched_down || is_slurm_ill(w, m);
     bool endpoint = m->bmc.silent || m->bmc.dead || m->bmc.task != 0 || m->unknown ||
                     w->now < m->bmc.until || cam_now(w).wall < m->flash_ends;
     return !agent || busy || sched || endpoint || !m->placed || is_stopped(w, m);
@@ -179,6 +185,7 @@ void cam_live_check(struct cam *w)
     if (w->now < w->live_at || w->nodes >= CAM_FLEET_LARGE)
         return;
     w->live_at = w->now + LOOK_EVERY;
+    cam_slurm_check(w);
     for (size_t k = 0; k < w->change_count; k++)
         for (uint32_t i = 0; i < w->count && !w->broken; i++)
             look_at(w, &w->changes[k], i);

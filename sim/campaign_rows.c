@@ -240,6 +240,7 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
         check_begin(w, c, i);
         cam_gates_begin(w, c, i);
         cam_spread_begun(w, i);
+        cam_slurm_first(w, c, i);
     }
     for (size_t k = 0; k < w->change_count && to > LKS_MEMBER_PENDING && to < LKS_MEMBER_OVER; k++)
         cam_require(w, &w->changes[k] == c || !cam_member_under_way(&w->changes[k], i), "promise 3",
@@ -260,6 +261,7 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
         w->machines[i].kept = w->model.time;
     m->state = to;
     m->done = m->done || to == LKS_MEMBER_DONE;
+    m->told = cam_slurm_is_named(w, r->text);
     m->away = has_failed(to) && r->failure == LKS_FAILURE_NONE;
     m->step = (uint32_t)r->step;
     m->back = r->back;
@@ -583,9 +585,10 @@ static void on_record(struct cam *w, const struct lks_record *r)
         on_noted(w, &r->noted);
     else if (r->kind == LKS_RECORD_BUNDLE_REVOKED)
         on_revoked(w, r->bundle_revoked.digest);
-    else if (r->kind == LKS_RECORD_ALARM || r->kind == LKS_RECORD_ALARM_RELEASED)
+    else if (r->kind == LKS_RECORD_ALARM || r->kind == LKS_RECORD_ALARM_RELEASED) {
         cam_votes_row(w, r);
-    else if (r->kind == LKS_RECORD_PLACED)
+        cam_slurm_alarm(w, r);
+    } else if (r->kind == LKS_RECORD_PLACED)
         on_placed(w, r->placed.hosts, true);
     else if (r->kind == LKS_RECORD_REMOVED)
         on_placed(w, r->removed.hosts, false);

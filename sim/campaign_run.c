@@ -1,4 +1,5 @@
 /* One seed, from its beginning to its end. */
+#include "core/actions/sched_book.h"
 #include "sim/campaign.h"
 
 #include "tests/facts.h"
@@ -87,6 +88,7 @@ void cam_init(struct cam *w, uint64_t seed, uint32_t nodes)
     cam_gates_draw(w);
     cam_doom_draw(w);
     cam_spread_draw(w);
+    cam_slurm_draw(w);
     for (uint32_t i = 0; i < w->nodes && w->redfish; i++)
         cam_redfish_init(w, i);
     w->model.folds = w->nodes < CAM_FLEET_LARGE;
@@ -102,6 +104,7 @@ void cam_fini(struct cam *w)
     }
     cam_control_fini(w);
     cam_rows_fini(w);
+    cam_slurm_fini(w);
     lks_queue_fini(&w->queue);
     free(w->machines);
     free(w->commands);
@@ -138,6 +141,7 @@ static void plan_evil(struct cam *w, lks_ms storm)
              2 * CAM_MINUTE);
     if (w->weather.jobs > 0)
         cam_post(w, (struct lks_message){.kind = CAM_JOB_ASKS}, LKS_SECOND);
+    cam_slurm_plan(w, storm);
 }
 
 static void fill_disk(struct cam *w, bool full)
@@ -187,6 +191,8 @@ static void deliver_world(struct cam *w, const struct lks_message *m)
         cam_job_begins(w, m);
     else if (m->kind == CAM_JOB_ENDS)
         cam_job_ends(w, m);
+    else if (m->kind == CAM_SLURM)
+        cam_slurm_event(w, m);
     else if (m->kind == CAM_FAULT && w->machines[m->node].up)
         cam_machine_down(w, m->node, "restarts by itself");
 }
@@ -231,6 +237,14 @@ static void deliver_request(struct cam *w, const struct lks_message *m)
         cam_control_push(w, m);
 }
 
+/* The next time that a node which nothing wants is asked about is posted first. */
+static void deliver_sched(struct cam *w, const struct lks_message *m)
+{
+    if (m->value != 0)
+        cam_post(w, *m, LKS_SCHED_REFRESH);
+    cam_sched_acts(w, m->node, m->value != 0);
+}
+
 /* Timers and answers of one of its lives. */
 static void deliver_control(struct cam *w, const struct lks_message *m)
 {
@@ -250,7 +264,7 @@ static void deliver_control(struct cam *w, const struct lks_message *m)
     else if (m->kind == CAM_SWEEP_READ)
         cam_sweep(w, m->node);
     else if (m->kind == CAM_SCHED_ACTS)
-        cam_sched_acts(w, m->node);
+        deliver_sched(w, m);
 }
 
 enum who { WORLD, AGENT, REQUEST, CONTROL };
@@ -299,6 +313,7 @@ static void calm_down(struct cam *w)
     cam_say(w, "the weather is calm");
     w->calm = true;
     w->sched_down = 0;
+    cam_slurm_calm(w);
     w->weather = (struct cam_weather){.delay_max = 20, .jobs = w->weather.jobs / 4};
     if (w->disk_full)
         fill_disk(w, false);

@@ -162,14 +162,22 @@ static void write_stack(struct cam *w, unsigned s, struct lks_buf *out)
                  cam_version_text(CAM_POWER, cam_version(w->stacks[s], CAM_POWER)));
 }
 
+/* What a pool has its scheduler do; one that does not wait for jobs has the seed's grace. */
+static const char *sched_text(const struct cam *w, unsigned p)
+{
+    if (!w->requeues[p])
+        return "none";
+    return w->slurm.on ? "slurm, drain_jobs: requeue, drain_signal: USR1, drain_grace_minutes: 2"
+                       : "slurm, drain_jobs: requeue";
+}
+
 static void write_pools(const struct cam *w, struct lks_buf *out)
 {
     for (unsigned p = CAM_POOLS - w->pools; p < CAM_POOLS; p++)
         lks_buf_addf(
             out, "  %s: {posture: %s, criticality: %u, enforce: %s, sched: %s, stack: s0%s%s}\n",
             pool_names[p], postures[p], 10 * (p + 1), w->enforce[p] ? "'on'" : "observe",
-            w->requeues[p] ? "slurm, drain_jobs: requeue" : "none",
-            w->drains_drift ? ", on_drift: [drain]" : "", cam_gates_text(w));
+            sched_text(w, p), w->drains_drift ? ", on_drift: [drain]" : "", cam_gates_text(w));
 }
 
 static bool alike(const struct cam_machine *a, const struct cam_machine *b)
@@ -448,5 +456,6 @@ void cam_setup(struct cam *w)
         if (w->machines[i].type == CAM_NODE)
             cam_agent_begin(w, i);
         cam_sweep_later(w, i);
+        cam_slurm_resume(w, i);
     }
 }

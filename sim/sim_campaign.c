@@ -7,10 +7,12 @@
  * controller that is killed before a commit, after it and at each of its statements; a full disk;
  * endpoints that are silent, lie, fail, forget or brick; an image that is bad on one hardware
  * revision; agents and machines that go away in the middle of a step; jobs that never end,
- * schedulers that do not drain, drains of others; people who pause, resume, abort, roll back,
- * freeze, hold, remove and add nodes, revoke bundles and want another change meanwhile. The
- * promises are checked as things happen, against what machines truly run; see campaign_checks.c.
- * Then the weather turns calm, and everything has to settle. A seed that fails once fails always:
+ * schedulers that do not drain, drains of others; a slurmctld that fails over to a backup with an
+ * older state, is upgraded, or drains nodes itself; arrays and heterogeneous jobs; people who
+ * pause, resume, abort, roll back, freeze, hold, remove and add nodes, revoke bundles and want
+ * another change meanwhile. The promises are checked as things happen, against what machines truly
+ * run; see campaign_checks.c. Then the weather turns calm, and everything has to settle. A seed
+ * that fails once fails always:
  *
  *     sim_campaign               run many seeds
  *     sim_campaign 17            run one and print what happens
@@ -64,6 +66,7 @@ static struct cam world;
 struct totals {
     uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours, halts, by_hand, resets,
         requeued, holds, emptied;
+    uint64_t tasks, parts, failovers, forgotten, upgrades, drains, outages, first;
     uint64_t ends[LKS_CHANGE_STATE_COUNT], members[LKS_MEMBER_STATE_COUNT];
 };
 
@@ -80,6 +83,14 @@ static void count(const struct cam *w, struct totals *t)
     t->halts += w->gate_halts;
     t->by_hand += w->by_hand;
     t->requeued += w->requeued;
+    t->tasks += w->requeued_shapes[CAM_TASK];
+    t->parts += w->requeued_shapes[CAM_PARTS];
+    t->failovers += w->slurm.failovers;
+    t->forgotten += w->slurm.forgotten;
+    t->upgrades += w->slurm.upgrades;
+    t->drains += w->slurm.drains;
+    t->outages += w->slurm.outages;
+    t->first += w->slurm.first;
     t->resets += w->resets;
     t->holds += w->holds;
     t->emptied += w->emptied;
@@ -121,6 +132,12 @@ static void print_totals(const struct totals *t)
            "%" PRIu64 " jobs requeued; %" PRIu64 " holds with a scheduler, drained %" PRIu64
            " times\n",
            t->by_hand, t->resets, t->requeued, t->holds, t->emptied);
+    printf("Slurm: %" PRIu64 " failovers that forgot %" PRIu64 " things, %" PRIu64
+           " upgrades, %" PRIu64 " drains of its own, %" PRIu64 " outages, %" PRIu64
+           " nodes changed in one; of jobs requeued %" PRIu64 " tasks of arrays, %" PRIu64
+           " heterogeneous\n",
+           t->failovers, t->forgotten, t->upgrades, t->drains, t->outages, t->first, t->tasks,
+           t->parts);
 }
 
 static void test_seeds(void)
@@ -137,6 +154,8 @@ static void test_seeds(void)
     CHECK(t.by_hand > SEEDS / 20 && t.resets > 0);
     CHECK(t.holds > SEEDS / 20 && t.emptied > SEEDS / 40);
     CHECK(t.requeued > 0);
+    CHECK(t.forgotten > SEEDS / 40 && t.upgrades > SEEDS / 20 && t.drains > SEEDS / 20);
+    CHECK(t.outages > SEEDS / 20 && t.first > 0 && t.tasks + t.parts > 0);
     CHECK(t.crashes > SEEDS && t.jobs > SEEDS && t.flashes > SEEDS);
 }
 
@@ -158,6 +177,7 @@ static const struct {
     {"a reading from before a step proves nothing behind it", 2003584},
     {"one that was not touched does not return others of a domain with too few", 6005769},
     {"a rollback waits for an update of a domain, whose deadline is long", 20775004997},
+    {"no asset is updated around a node that is held because its drain was ended", 30451},
 };
 
 static void test_seeds_that_found_something(void)
