@@ -1,6 +1,7 @@
 /* The parts of lockstep-slurm-bridge that need no Slurm. */
 #include "bridge/serve/durable.h"
 #include "bridge/view/book.h"
+#include "bridge/view/ending.h"
 #include "bridge/view/request.h"
 #include "bridge/view/since.h"
 #include "codec/notation/drain_reason.h"
@@ -363,6 +364,70 @@ static void test_book_memory(void)
     enter(&b, &idle, true, true);
     lks_bridge_book_jobs(&b, 5000, &out);
     CHECK_HAS(lks_buf_view(&out), "\"id\":\"17_3\"");
+}
+
+/* How a drain of lockstep's ends. */
+static void test_endings(void)
+{
+    static const struct {
+        const char *name, *reason;
+        bool down, silent, failing;
+        bool resume;
+        const char *gets;
+    } rows[] = {
+        {"an idle node", "lockstep:change:17 x", false, false, false, false, ""},
+        {"one that does not respond yet", "lockstep:change:17 x", false, true, false, false, ""},
+        {"it went down under the drain, and responds", "lockstep:change:17 x", true, false, false,
+         true, ""},
+        {"it went down under the drain, and is silent", "lockstep:change:17 x", true, true, false,
+         false, "Not responding"},
+        {"it was down before", "lockstep:change:17 x (before: bad DIMM)", true, false, false, false,
+         "bad DIMM"},
+        {"it was down before, and is silent", "lockstep:change:17 x (before: bad DIMM)", true, true,
+         false, false, "bad DIMM"},
+        {"it was down before without a reason", "lockstep:change:17 x (before: down)", true, false,
+         false, false, "down"},
+        {"it was down before, and is up", "lockstep:change:17 x (before: bad DIMM)", false, false,
+         false, false, ""},
+        {"a person's FAIL stays", "lockstep:change:17 x", true, false, true, false, ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        const struct lks_bridge_entry e = {.drained = true,
+                                           .own = true,
+                                           .down = rows[i].down,
+                                           .responding = !rows[i].silent,
+                                           .failing = rows[i].failing,
+                                           .reason = lks_str_from(rows[i].reason)};
+        struct lks_bridge_ending end = lks_bridge_ending_of(&e);
+        lks_test_case("%s", rows[i].name);
+        CHECK_INT(end.resume, rows[i].resume);
+        CHECK_STR(lks_str_from(end.reason), rows[i].gets);
+    }
+}
+
+/* What a drain keeps of the node before it. */
+static void test_before(void)
+{
+    static const struct {
+        const char *name, *reason;
+        bool down, drained;
+        const char *before;
+    } rows[] = {
+        {"an idle node", "", false, false, ""},
+        {"down", "bad DIMM", true, false, "bad DIMM"},
+        {"down without a reason", "", true, false, "down"},
+        {"down, and taken over", "lockstep:change:17 x (before: bad DIMM)", true, true, "bad DIMM"},
+        {"down under the drain, and taken over", "lockstep:change:17 x", true, true, ""},
+        {"up again, and taken over", "lockstep:change:17 x (before: bad DIMM)", false, true, ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        const struct lks_bridge_entry e = {.own = true,
+                                           .down = rows[i].down,
+                                           .drained = rows[i].drained,
+                                           .reason = lks_str_from(rows[i].reason)};
+        lks_test_case("%s", rows[i].name);
+        CHECK_STR(lks_bridge_ending_before(&e), rows[i].before);
+    }
 }
 
 static void test_gpus(void)
@@ -743,6 +808,8 @@ int main(void)
         {"reservations in answers", test_book_reservations},
         {"features of lockstep", test_truth_features},
         {"where the digest is", test_truth_digest},
+        {"how a drain ends", test_endings},
+        {"what a drain keeps", test_before},
         {"GPUs of jobs", test_gpus},
         {"no memory once", test_book_memory},
         {"reservations that are sent", test_reservations},

@@ -26,6 +26,7 @@ static struct {
     bool ignores_reserve;     /* ... changes nothing */
     char sent[64];            /* requests about it: "create delete " */
     bool was_read[3];         /* all nodes, jobs and reservations were sent; the test clears it */
+    uint32_t state;           /* of all nodes */
     const char *reason;       /* of all nodes, which are drained with one */
     int updates[UPDATES_MAX]; /* what each update gets */
     size_t update_count;
@@ -44,6 +45,7 @@ static void ctl_reset(void)
     memset(&ctl, 0, sizeof(ctl));
     ctl.node_time = ctl.job_time = ctl.reservation_time = 1;
     ctl.obeys = true;
+    ctl.state = NODE_STATE_IDLE;
 }
 
 static int fail_with(int number)
@@ -73,7 +75,7 @@ static void fill_node(node_info_t *out, unsigned number)
     char name[16];
     snprintf(name, sizeof(name), "n%u", number);
     out->name = strdup(name);
-    out->node_state = NODE_STATE_IDLE;
+    out->node_state = ctl.state;
     if (ctl.reason != NULL) {
         out->node_state |= NODE_STATE_DRAIN;
         out->reason = strdup(ctl.reason);
@@ -484,6 +486,40 @@ static void test_unreadable(void)
     }
 }
 
+/* A node is empty only where Slurm says so. */
+static void test_hidden_jobs(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t state;
+        const char *job; /* "": the node is empty */
+    } rows[] = {
+        {"idle", NODE_STATE_IDLE, ""},
+        {"drained", NODE_STATE_IDLE | NODE_STATE_DRAIN, ""},
+        {"down", NODE_STATE_DOWN, ""},
+        {"allocated", NODE_STATE_ALLOCATED, "that Slurm does not list"},
+        {"mixed", NODE_STATE_MIXED, "that Slurm does not list"},
+        {"completing", NODE_STATE_IDLE | NODE_STATE_COMPLETING, "that Slurm does not list"},
+        {"not registered", NODE_STATE_UNKNOWN, "before the node registers"},
+        {"drained and not registered", NODE_STATE_UNKNOWN | NODE_STATE_DRAIN,
+         "before the node registers"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(slurm_drop) struct lks_slurm *s = NULL;
+        LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading r = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].name);
+        ctl_reset();
+        ctl.state = rows[i].state;
+        lks_bridge_reading_init(&r);
+        CHECK_CODE(lks_slurm_new(getuid(), &s, &err), LKS_OK);
+        CHECK_CODE(lks_slurm_read_node(s, "n1", steady, &r, &err), LKS_OK);
+        CHECK_HAS(lks_buf_view(&r.bytes), rows[i].job);
+        CHECK_INT(lks_str_find(lks_buf_view(&r.bytes), LKS_STR("\"jobs\":[]")) >= 0,
+                  rows[i].job[0] == '\0');
+    }
+}
+
 /* Writes ------------------------------------------------------------------------------------ */
 
 static void test_errors(void)
@@ -834,6 +870,7 @@ int main(void)
         {"failures between two calls", test_failures},
         {"slurmctld's clock is set back", test_clock_back},
         {"lists of nodes that cannot be read", test_unreadable},
+        {"jobs that Slurm does not list", test_hidden_jobs},
         {"errors of Slurm", test_errors},
         {"runs of jobs", test_runs},
         {"what lockstep says of nodes", test_truth},

@@ -213,6 +213,13 @@ def foreign_drains(c, b):
           n["drain"] is None and shown["State"].startswith("DOWN") and shown["Reason"].startswith("bad DIMM ["), shown)
     c.run("scontrol", "update", "nodename=n2", "state=resume")
     c.wait_idle()
+    # slurmctld leaves the reason alone when a drained node goes down.
+    c.run("scontrol", "update", "nodename=n2", "state=down", "reason=" + b.drain("n2")[1]["reason"])
+    n = c.wait("down is seen", lambda: (b.node("n2")["down"] and b.node("n2")))
+    check("a node that goes down under the drain is still drained", n["drain"] and n["drain"]["owner"] == OURS, n)
+    status, n = b.release("n2")
+    check("the end of the drain ends that, too", status == 200 and not n["down"] and n["drain"] is None, n)
+    c.wait_idle()
 
 
 def reasons(c, b):
@@ -624,7 +631,9 @@ def clock_back(c, b):
             c.wait("a drain is made", lambda: b.drain("n1", epoch=7)[0] == 200)
             drained = time.time() * 1000
             c.wait("all nodes were read", lambda: b.ask("GET", "/v1/nodes")[1].get("as_of", 0) > drained)
-            check("the bridge shows a drain", b.settled(c, "n1")["drain"]["owner"] == OURS)
+            n = b.settled(c, "n1")
+            check("the bridge shows a drain", n["drain"]["owner"] == OURS)
+            check("a node that has not registered is not empty", n["jobs"] or not n["state"].startswith("unknown"), n)
     c.wait("the node registered", lambda: c.node("n1")["State"] == "IDLE+DRAIN")
     c.run("scontrol", "update", "nodename=n1", "state=resume")
     try:

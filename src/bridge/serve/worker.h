@@ -27,9 +27,10 @@ struct lks_worker_task {
     int status; /* of the answer, once it is done */
     struct lks_buf body;
     /* The worker's own. */
-    bool sends;         /* Slurm is asked to change something, or was */
-    struct lks_err err; /* what Slurm said to that */
-    char reason[LKS_DRAIN_REASON_MAX + 1];
+    bool sends;                            /* Slurm is asked to change something, or was */
+    struct lks_err err;                    /* what Slurm said to that */
+    char reason[LKS_DRAIN_REASON_MAX + 1]; /* for Slurm; empty: none */
+    bool resume;                           /* a release ends DOWN as well */
 };
 
 /* What the loop's thread may read under the lock. */

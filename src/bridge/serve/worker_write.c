@@ -1,6 +1,7 @@
 /* Writes: decided on what slurmctld says now, sent in groups, and read again. */
 #include "bridge/serve/clock.h"
 #include "bridge/serve/worker.h"
+#include "bridge/view/ending.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -195,14 +196,6 @@ static void refuse_owner(struct lks_worker_task *t, const struct lks_bridge_entr
     say(t, CONFLICT, text, "revision", e->revision);
 }
 
-/* The reason of a node that is down, which stays behind that of its drain. */
-static struct lks_str reason_before(const struct lks_bridge_entry *e)
-{
-    if (!e->down)
-        return LKS_STR("");
-    return e->drained ? lks_drain_reason_before(e->reason, e->own) : e->reason;
-}
-
 /* Whether the request may be sent, now that the node was read. Without one, t->sends is false and
  * the answer is there. */
 static void decide(const struct lks_worker *w, struct lks_worker_task *t)
@@ -225,12 +218,12 @@ static void decide(const struct lks_worker *w, struct lks_worker_task *t)
     } else if (drain ? (e->drained && !takes_over) || e->failing : !ours) {
         refuse_owner(t, e);
     } else if (drain) {
-        lks_drain_reason_write(lks_str_from(r->owner), lks_str_from(r->reason), reason_before(e),
-                               t->reason);
+        lks_drain_reason_write(lks_str_from(r->owner), lks_str_from(r->reason),
+                               lks_bridge_ending_before(e), t->reason);
     } else {
-        struct lks_str before = lks_drain_reason_before(e->reason, e->own);
-        snprintf(t->reason, sizeof(t->reason), "%" LKS_STR_FMT,
-                 LKS_STR_ARG(e->down ? before : LKS_STR("")));
+        struct lks_bridge_ending end = lks_bridge_ending_of(e);
+        memcpy(t->reason, end.reason, sizeof(t->reason));
+        t->resume = end.resume;
     }
 }
 
@@ -240,7 +233,8 @@ static enum lks_code change(const struct lks_worker *w, const struct lks_worker_
     const char *reason = like->reason[0] != '\0' ? like->reason : NULL;
     enum lks_code code = like->request.verb == LKS_BRIDGE_DRAIN
                              ? lks_slurm_drain(w->slurm, nodes, like->reason, err)
-                             : lks_slurm_undrain(w->slurm, nodes, reason, err);
+                         : like->resume ? lks_slurm_resume(w->slurm, nodes, err)
+                                        : lks_slurm_undrain(w->slurm, nodes, reason, err);
     if (code == LKS_E_UNAVAILABLE)
         lks_slurm_doubt(w->slurm); /* another slurmctld may answer the next reading */
     return code;
@@ -248,7 +242,8 @@ static enum lks_code change(const struct lks_worker *w, const struct lks_worker_
 
 static bool is_alike(const struct lks_worker_task *a, const struct lks_worker_task *b)
 {
-    return b->sends && a->request.verb == b->request.verb && strcmp(a->reason, b->reason) == 0;
+    return b->sends && a->request.verb == b->request.verb && a->resume == b->resume &&
+           strcmp(a->reason, b->reason) == 0;
 }
 
 static void say_unsent(struct lks_worker_task *t)

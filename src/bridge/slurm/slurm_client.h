@@ -69,6 +69,10 @@ enum lks_code lks_slurm_drain(const struct lks_slurm *s, const char *nodes, cons
 enum lks_code lks_slurm_undrain(const struct lks_slurm *s, const char *nodes, const char *reason,
                                 struct lks_err *err) LKS_MUST_CHECK;
 
+/* End a drain, and DOWN as well. */
+enum lks_code lks_slurm_resume(const struct lks_slurm *s, const char *nodes,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
 /* `job` is an id as Slurm prints it. A signal is for the job's steps, and with `batch` for its
  * script as well. */
 enum lks_code lks_slurm_signal(const char *job, int number, bool batch,

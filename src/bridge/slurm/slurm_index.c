@@ -156,11 +156,25 @@ static const struct lks_bridge_job unlisted = {.id = LKS_STR_C("?"),
                                                .runs = true,
                                                .gpus = LKS_BRIDGE_UNKNOWN};
 
-static bool is_busy(uint32_t state)
+/* Nor is one that has not registered since slurmctld started: its jobs may be missing in the state
+ * that slurmctld started with. */
+static const struct lks_bridge_job unregistered = {
+    .id = LKS_STR_C("?"),
+    .name = LKS_STR_C("jobs are not known before the node registers"),
+    .node_count = 1,
+    .runs = true,
+    .gpus = LKS_BRIDGE_UNKNOWN};
+
+/* NULL: what Slurm lists is all. */
+static const struct lks_bridge_job *hidden(uint32_t state)
 {
     uint32_t base = state & NODE_STATE_BASE;
+    if (base == NODE_STATE_UNKNOWN)
+        return &unregistered;
     return base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
-           (state & NODE_STATE_COMPLETING) != 0;
+                   (state & NODE_STATE_COMPLETING) != 0
+               ? &unlisted
+               : NULL;
 }
 
 enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
@@ -184,8 +198,9 @@ enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
      */
     for (uint32_t i = 0; i < s->unplaced_count && count < ON_NODE_MAX; i++)
         jobs[count++] = &s->jobs[s->unplaced[i]];
-    if (count == 0 && is_busy(node->node_state))
-        jobs[count++] = &unlisted;
+    const struct lks_bridge_job *more = hidden(node->node_state);
+    if (count == 0 && more != NULL)
+        jobs[count++] = more;
     const struct lks_bridge_load load = {
         .jobs = jobs, .job_count = count, .reservation = reservation};
     return lks_bridge_reading_add(out, &made, &load, err);

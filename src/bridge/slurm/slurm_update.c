@@ -49,6 +49,12 @@ enum lks_code lks_slurm_undrain(const struct lks_slurm *s, const char *nodes, co
     return update(s, &change, err);
 }
 
+enum lks_code lks_slurm_resume(const struct lks_slurm *s, const char *nodes, struct lks_err *err)
+{
+    const struct change change = {NODE_RESUME, nodes, NULL, "cannot resume the node"};
+    return update(s, &change, err);
+}
+
 enum lks_code lks_slurm_signal(const char *job, int number, bool batch, struct lks_err *err)
 {
     if (slurm_kill_job2(job, (uint16_t)number, batch ? KILL_FULL_JOB : 0, NULL) != 0)

@@ -95,6 +95,7 @@ static enum lks_code enter(struct lks_bridge_book *b, const struct lks_bridge_re
     e->drained = item->drained;
     e->failing = item->failing;
     e->down = item->down;
+    e->responding = item->responding;
     e->own = item->own;
     e->read = *when;
     e->round = b->round;

@@ -16,7 +16,7 @@ struct lks_bridge_when {
 /* A node of the book. */
 struct lks_bridge_entry {
     bool present; /* Slurm has it */
-    bool drained, failing, down, own;
+    bool drained, failing, down, responding, own;
     uint64_t revision;
     struct lks_bridge_when read;
     char *json; /* owned, and the two below are in it */

@@ -37,6 +37,7 @@ enum lks_code lks_bridge_reading_add(struct lks_bridge_reading *r,
     struct lks_bridge_item item = {.drained = node->drained,
                                    .failing = node->failing,
                                    .down = node->down,
+                                   .responding = node->responding,
                                    .own = node->own,
                                    .json = r->bytes.len};
     lks_bridge_node_json(node, load, &r->bytes);

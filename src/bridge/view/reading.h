@@ -13,7 +13,7 @@
 /* A node of a reading. Offsets are into the reading's bytes. */
 struct lks_bridge_item {
     size_t name, name_len, json, json_len, reason, reason_len, owner, owner_len;
-    bool drained, failing, down, own;
+    bool drained, failing, down, responding, own;
 };
 
 struct lks_bridge_reading {
