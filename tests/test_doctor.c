@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 16, ANSWERS = 9 };
+enum { FILE_MAX = 1 << 16, ANSWERS = 10 };
 
 static struct lks_tree tree;
 
@@ -126,6 +126,11 @@ static const struct row {
     {"GPUs that a scheduler advertises", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "gres", "good",
      "schedulers advertise the GPUs that stacks pin", NULL,
      SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":3,\"gres_differ\":0")},
+    {"nodes that it reserves", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "reservations", "good",
+     "schedulers reserve nodes for windows of changes", NULL, SCHEDULER(CALM ",\"reserved\":2")},
+    {"nodes that it does not reserve", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "reservations",
+     "note", "may run into a window: p (reservation x: overlap)", "lockstep scheduler ls",
+     SCHEDULER(CALM ",\"reserved\":0,\"unreserved\":\"reservation x: overlap\"")},
     {"GPUs that it advertises otherwise", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "gres", "note",
      "schedulers advertise other GPUs than stacks pin", "lockstep drift --pool p",
      SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":3,\"gres_differ\":2")},
@@ -174,9 +179,9 @@ static struct lks_run run(const struct row *row)
     bool asked = row->schedulers != NULL, bridged = asked && strcmp(row->check, "bridges") == 0;
     const char *schedulers = asked && !bridged ? row->schedulers : NO_SCHEDULER;
     const char *bridges = bridged ? row->schedulers : NO_SCHEDULER;
-    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,
-                                   schedulers,         schedulers,   bridges,
-                                   schedulers,         row->sweeps,  row->endpoints};
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics,  row->fleet, schedulers,
+                                   schedulers,         bridges,       schedulers, schedulers,
+                                   row->sweeps,        row->endpoints};
     struct lks_buf texts[ANSWERS] = {0};
     struct lks_liar liar = {.turn_count = ANSWERS};
     char path[128], server[160];

@@ -235,6 +235,10 @@ static const struct {
      "no job is signalled"},
     {"a signal that ends a job", HEAD "pools: {train: {posture: dev, drain_signal: KILL}}\n" NODES,
      "f.yaml:4:31: pools.train.drain_signal: no such value 'KILL'; one of: USR1, USR2, HUP, TERM"},
+    {"reservations that no scheduler makes",
+     HEAD "pools: {train: {posture: dev, reserve: true}}\n" NODES,
+     "f.yaml:4:31: pools.train.reserve: only Slurm reserves nodes: add 'sched: slurm', or remove "
+     "reserve"},
     {"no headroom at all", HEAD "pools: {train: {posture: dev, headroom: 0}}\n" NODES,
      "f.yaml:4:31: pools.train.headroom: 0 is not between 1 and 1000000"},
     {"more than all of it",
@@ -340,7 +344,8 @@ static void test_jobs(void)
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
     struct lks_err err = {0};
     if (!CHECK_CODE(parse(HEAD
-                          "pools:\n  train: {posture: dev, sched: slurm, drain_jobs: requeue, "
+                          "pools:\n  train: {posture: dev, sched: slurm, reserve: true, "
+                          "drain_jobs: requeue, "
                           "drain_signal: USR2, drain_grace_minutes: 7}\n  dev: {posture: dev}\n"
                           "nodes: [{hosts: g1, pool: dev, class: hgx-h100-8}]\n",
                           &m, &err),
@@ -352,6 +357,7 @@ static void test_jobs(void)
     CHECK_STR(train->drain_signal, "USR2");
     CHECK_INT(train->drain_grace_minutes, 7);
     CHECK_STR(dev->drain_jobs, "");
+    CHECK(train->reserve && !dev->reserve);
     CHECK_STR(dev->drain_signal, "");
     CHECK_INT(dev->drain_grace_minutes, 0);
 }

@@ -91,10 +91,55 @@ static void test_jobs(void)
     }
 }
 
+/* Nodes that are reserved for windows: where the pool says so, and there is a window. */
+static const struct {
+    const char *name, *pool;
+    const char *windows;
+    lks_ms not_before;
+    bool told;
+} reserves[] = {
+    {"the window of the change", ", sched: slurm, reserve: true", "Sat 00:00-24:00", 0, true},
+    {"that of the pool", ", sched: slurm, reserve: true, windows: 'Sat 00:00-24:00'", "", 0, true},
+    {"an earliest time", ", sched: slurm, reserve: true", "", UINT64_C(4000000000000), true},
+    {"no window", ", sched: slurm, reserve: true", "", 0, false},
+    {"a pool that does not say so", ", sched: slurm", "Sat 00:00-24:00", 0, false},
+};
+
+static void test_reserved(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(reserves); i++) {
+        struct plans p;
+        char text[8192];
+        lks_test_case("%s", reserves[i].name);
+        (void)snprintf(
+            text, sizeof(text),
+            HEAD "pools:\n  train: {posture: pre-training, stack: a%s}\n"
+                 "sites: {s: {timezone: UTC}}\nnodes:\n" GROUP("g1", "train", ", site: s") A B,
+            reserves[i].pool);
+        plans_begin(&p, text);
+        const struct lks_plan_wish wish = {.pool = LKS_STR("train"),
+                                           .stack = LKS_STR("b"),
+                                           .hook = LKS_STR("site"),
+                                           .windows = lks_str_from(reserves[i].windows),
+                                           .not_before = reserves[i].not_before};
+        if (CHECK(plans_make(&p, &wish))) {
+            struct lks_str told = plans_tell(&p, PLANS_NOTES);
+            if (reserves[i].told)
+                (void)CHECK_HAS(told, "jobs: slurm reserves nodes of pool train for the window, as "
+                                      "many as change at once: no job starts on them that would "
+                                      "run into it, and running jobs are left alone\n");
+            else
+                CHECK(lks_str_find(told, LKS_STR("reserves")) < 0);
+        }
+        plans_end(&p);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"plan: what is done to jobs", test_jobs},
+        {"plan: nodes that are reserved", test_reserved},
         {NULL, NULL},
     });
 }

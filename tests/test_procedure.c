@@ -198,6 +198,35 @@ static void test_for_a_board(void)
     campaign_end(&w);
 }
 
+/* In a pool that says so, a board reads that nodes are reserved for the window. */
+static void test_reserved(void)
+{
+    static const struct {
+        const char *name, *says, *windows;
+        bool told;
+    } rows[] = {
+        {"with a window", "sched: slurm, reserve: true", "Mon-Fri 22:00-04:00", true},
+        {"without one", "sched: slurm, reserve: true", NULL, false},
+        {"a pool that does not say so", "sched: slurm", "Mon-Fri 22:00-04:00", false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 1,
+                                                   .unapproved = true,
+                                                   .sched = "slurm",
+                                                   .pool_says = rows[i].says,
+                                                   .windows = rows[i].windows});
+        write_as(&w, facts_without_flaws(), "", false, &text);
+        CHECK((lks_str_find(lks_buf_view(&text),
+                            LKS_STR("| train | slurm reserves nodes from the start of the window "
+                                    "to its end, as many as change at once")) >= 0) ==
+              rows[i].told);
+        campaign_end(&w);
+    }
+}
+
 /* The driver of the new stack is one of those that a published flaw reaches. */
 static void test_flaws(void)
 {
@@ -363,6 +392,7 @@ static void test_markdown(void)
 static const struct lks_test tests[] = {
     {"golden documents", test_golden},
     {"what a board reads first and signs", test_for_a_board},
+    {"nodes that are reserved", test_reserved},
     {"flaws that stay open", test_flaws},
     {"steps that fail alike are told once", test_rows_once},
     {"a plan has one digest, however far it is", test_digest_stays},

@@ -85,7 +85,8 @@ static void test_names(void)
         {"lockstep_change_1+a_b+c.d-e", 1, "a_b", "c.d-e"},
         {"lockstep_change_17", 0, "", ""},
         {"lockstep_change_x+train+oslo", 0, "", ""},
-        {"lockstep_change_17+train", 0, "", ""},
+        {"lockstep_change_17+train", 17, "train", ""},
+        {"lockstep_change_17+", 0, "", ""},
         {"lockstep_window", 0, "", ""},
         {"window", 0, "", ""},
     };

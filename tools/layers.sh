@@ -48,8 +48,8 @@ hidden='engine:drivers engine:probe'
 # How many sources may see a header, by themselves or through others: what many see rebuilds them all,
 # and hides what each depends on. A header does not include the whole state; a source does.
 reach='
-core/state/state.h:177
-core/rows/change.h:96
+core/state/state.h:178
+core/rows/change.h:97
 core/decision/event.h:147
 core/plan/plan.h:50
 '

@@ -38,7 +38,9 @@ const struct lks_manual lks_about_bridge = {
         "The bridge runs beside slurmctld, as a user that may change nodes: SlurmUser or root. "
         "No other program of lockstep uses libslurm. The reason of a drain starts with its "
         "owner, such as lockstep:change:17. The bridge ends only such drains, set by its own "
-        "user, and kills no job. Once it listens, the bridge prints \"ready ADDRESS...\".",
+        "user, and kills no job. The only reservations that the bridge changes have a name that "
+        "starts with lockstep_, and no user but its own. Once it listens, the bridge prints "
+        "\"ready ADDRESS...\".",
     .usages = {"[OPTION...]"},
     .parts = {{"Options", lks_about_bridge_options}},
     .files = files,

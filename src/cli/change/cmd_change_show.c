@@ -327,6 +327,13 @@ static const struct lks_listing_column wait_columns[] = {
 static const struct lks_listing_part waits = {"waits", LKS_PART_COLUMNS(wait_columns),
                                               "\nwaits for:\n", false};
 
+static const struct lks_listing_column reserved_columns[] = {
+    LKS_LEFT("site", "[{site}|-]"), LKS_LEFT("pool", "pool"),   LKS_WRAP("nodes", "nodes"),
+    LKS_LEFT("from", "from"),       LKS_LEFT("until", "until"),
+};
+static const struct lks_listing_part reserved = {"reserved", LKS_PART_COLUMNS(reserved_columns),
+                                                 "\nreserved by schedulers:\n", false};
+
 static const struct lks_listing_column act_columns[] = {
     LKS_LEFT("job", "job"),
     LKS_LEFT("user", "user"),
@@ -464,6 +471,7 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
     fputc('\n', cli->out);
     if (lks_change_print_plan(cli, q.answer.doc, err) != LKS_OK ||
         lks_listing_part(cli, &waits, q.answer.doc, err) != LKS_OK ||
+        lks_listing_part(cli, &reserved, q.answer.doc, err) != LKS_OK ||
         lks_listing_part(cli, &acts, q.answer.doc, err) != LKS_OK)
         return err->code;
     return print_waiting(cli, args, q.answer.doc, err);

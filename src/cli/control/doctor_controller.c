@@ -391,6 +391,36 @@ void lks_doctor_verdicts(struct lks_doctor *d)
                    l.names.ptr, more(&l));
 }
 
+static enum lks_code look_at_reserved(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct look *l = ctx;
+    (void)err;
+    l->all += lks_render_number(item, "reserved");
+    if (lks_render_truth(item, "unreserved"))
+        name_row(l, item, "{pool} ({unreserved})");
+    return LKS_OK;
+}
+
+/* A change does not wait for a reservation: jobs do. */
+void lks_doctor_reservations(struct lks_doctor *d)
+{
+    LKS_CLEANUP(look_fini)
+    struct look l = {.d = d, .names = LKS_BUF(LKS_DOCTOR_TEXT_MAX / 2)};
+    struct lks_err err = {0};
+    if (d->remote.client == NULL || !walk(&l, "/v1/schedulers", look_at_reserved, &err) ||
+        l.all + l.found == 0)
+        return;
+    if (l.found == 0) {
+        lks_doctor_say(d, "reservations", GOOD, "schedulers reserve nodes for windows of changes");
+        return;
+    }
+    lks_doctor_fix(d, "lockstep scheduler ls");
+    lks_doctor_say(d, "reservations", NOTE,
+                   "schedulers do not reserve nodes for windows of changes, so jobs may run into "
+                   "a window: %s%s",
+                   l.names.ptr, more(&l));
+}
+
 void lks_doctor_schedulers(struct lks_doctor *d)
 {
     LKS_CLEANUP(look_fini)

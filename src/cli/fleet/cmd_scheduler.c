@@ -14,8 +14,9 @@ static const struct lks_listing_column columns[] = {
     {"unknown", "missing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     {"no answer", "failing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     {"other GPUs", "gres_differ", LKS_COLUMN_RIGHT, "[{.!0}red]"},
+    LKS_RIGHT("reserved", "reserved"),
     LKS_LEFT("oldest answer", "[{oldest}|-]"),
-    LKS_WRAP("reason", "[{text}|{late_text}|-]"),
+    LKS_WRAP("reason", "[{text}|{late_text}|{unreserved}|-]"),
 };
 
 static const struct lks_listing schedulers = {

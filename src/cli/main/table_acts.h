@@ -74,8 +74,8 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "Only pools with 'sched: slurm' are listed. lockstepd asks the bridges of slurm.bridges in "  \
      "lockstepd.yaml.",                                                                            \
      "{items: [{pool, scheduler, nodes, draining, drained, "                                       \
-     "foreign, missing, unfenced, published, behind, failing, late, gres, gres_differ, oldest?, "  \
-     "text?, late_text?}]}",                                                                       \
+     "foreign, missing, unfenced, published, behind, failing, late, gres, gres_differ, "           \
+     "reserved, unreserved?, oldest?, text?, late_text?}]}",                                       \
      lks_cmd_scheduler_ls},                                                                        \
     {LKS_LOOK, "sweep ls", "", 0, 0, lks_acts_list_options,                                        \
      "Show how well management endpoints are read, by pool", "",                                   \

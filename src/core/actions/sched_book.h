@@ -94,4 +94,60 @@ enum lks_sched_owes lks_sched_book_owes(const struct lks_sched_book *b, const st
 /* What is known of a node; NULL: nothing. */
 const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b, uint32_t node);
 
+/* Reservations ----------------------------------------------------------------------------- */
+
+/*
+ * Reservations in the scheduler for the windows of changes, in pools that say `reserve: true`:
+ * which are wanted now, and which requests lead from what the scheduler lists to these. A
+ * reservation keeps jobs away that would run into a window. No decision depends on one: a change
+ * starts, drains and verifies its nodes as it does without it.
+ *
+ * Nothing of it is journaled. What is wanted follows
+ * from the state, and what is there is listed. So repeats are harmless, and what another leader
+ * left over is removed by its name.
+ */
+struct lks_book;
+#define LKS_SCHED_RESERVE_PAUSE (10 * LKS_SECOND)  /* between two looks at a site */
+#define LKS_SCHED_RESERVE_RETRY (30 * LKS_SECOND)  /* the same after a failure */
+#define LKS_SCHED_RESERVE_LIST  (60 * LKS_SECOND)  /* a list is asked for again after, */
+#define LKS_SCHED_RESERVE_IDLE  (600 * LKS_SECOND) /* and where there are no reservations */
+#define LKS_SCHED_RESERVE_AHEAD (7 * LKS_SCHED_RESERVE_LONG) /* before the window opens */
+#define LKS_SCHED_RESERVE_LONG  (86400 * LKS_SECOND)         /* where it has no end */
+#define LKS_SCHED_RESERVE_GRACE (1800 * LKS_SECOND) /* in the window, for a person to start it */
+
+/* One that is wanted. Texts are views of the state, and of the arena. */
+struct lks_sched_reserve {
+    uint64_t change;
+    struct lks_str site, sched, pool;
+    struct lks_sched_reservation it;
+    uint32_t nodes;
+};
+
+struct lks_sched_reserves {
+    struct lks_sched_reserve *list; /* in the arena */
+    uint32_t count;
+};
+
+/* What is wanted at `wall`. For a change that is approved or runs, the units of its present wave
+ * that may change at once, and of the next wave while the present one soaks: no more nodes are kept
+ * from jobs than the wave is wide. Nodes that are done are not among them. A node that the
+ * scheduler does not know is left out. */
+enum lks_code lks_sched_reserve_wanted(const struct lks_sched_book *b, const struct lks_state *s,
+                                       const struct lks_book *book, lks_ms wall,
+                                       struct lks_arena *arena, struct lks_sched_reserves *out,
+                                       struct lks_err *err) LKS_MUST_CHECK;
+
+/* Requests about sites, at most `max`; they follow lks_sched_sites_due(). */
+enum lks_code lks_sched_reserve_due(struct lks_sched_book *b, const struct lks_state *s,
+                                    const struct lks_book *book, struct lks_now now, uint32_t max,
+                                    struct lks_arena *arena, struct lks_sched_site_due *out,
+                                    uint32_t *count, struct lks_err *err) LKS_MUST_CHECK;
+
+/* What came of one. A list that came moves to the book. `speed` divides what is waited. True: it is
+ * the first failure since all was as it should be. */
+bool lks_sched_reserve_told(struct lks_sched_book *b, struct lks_str site, struct lks_str sched,
+                            const struct lks_sched_site_wish *wish,
+                            struct lks_sched_reservations *listed, const struct lks_err *why,
+                            struct lks_now now, uint64_t speed);
+
 #endif

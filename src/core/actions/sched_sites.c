@@ -22,6 +22,7 @@ void lks_sched_sites_fini(struct lks_sched_sites *b)
             free(o);
         }
         lks_sched_jobs_fini(&site->jobs);
+        lks_sched_reservations_fini(&site->reserved);
         free(site);
     }
     free(b->items);
@@ -68,6 +69,17 @@ uint64_t lks_sched_sites_behind(const struct lks_sched_sites *b)
     for (uint32_t i = 0; i < b->count; i++)
         behind += b->items[i]->behind;
     return behind;
+}
+
+uint64_t lks_sched_sites_reserved(const struct lks_sched_sites *b, uint64_t *wanted)
+{
+    uint64_t reserved = 0;
+    *wanted = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        reserved += b->items[i]->reserved.count;
+        *wanted += b->items[i]->reserve_wanted;
+    }
+    return reserved;
 }
 
 static enum lks_code keep(struct lks_sched_sites *b, struct lks_str text, struct lks_str *out,

@@ -48,6 +48,17 @@ struct lks_sched_site {
     lks_ms behind_since; /* mono: since then; */
     uint32_t unheard;    /* and nodes were not answered about yet */
     char publish_trouble[LKS_SCHED_REASON_MAX + 1];
+
+    /* Reservations for windows of changes (core/actions/sched_book.h). */
+    struct lks_sched_reservations reserved; /* lockstep's, as listed last; owned */
+    bool reserve_fresh;                     /* nothing was changed since */
+    lks_ms reserve_due;                     /* mono: it is not looked at before */
+    lks_ms reserve_list;                    /* mono: the list is old then */
+    lks_ms reserving_until;                 /* mono: requests are in progress, until then at most */
+    uint32_t reserving;                     /* so many */
+    uint32_t reserve_wanted;                /* reservations, when it was last looked at */
+    uint32_t reserve_failures;              /* since all was as it should be */
+    char reserve_trouble[LKS_SCHED_REASON_MAX + 1];
 };
 
 /* All zero is the beginning. */
@@ -107,6 +118,9 @@ bool lks_sched_sites_known(const struct lks_state *s, struct lks_str site);
 
 /* Nodes of all sites that showed another truth when they were last compared. */
 uint64_t lks_sched_sites_behind(const struct lks_sched_sites *b);
+
+/* Reservations of lockstep at all sites, as listed last; and those that are wanted. */
+uint64_t lks_sched_sites_reserved(const struct lks_sched_sites *b, uint64_t *wanted);
 
 /* The list of the site's jobs that came last, whatever its age; NULL: none came. */
 const struct lks_sched_jobs *lks_sched_sites_jobs(const struct lks_sched_sites *b,

@@ -55,6 +55,35 @@ static enum lks_code note_jobs(struct lks_planning *p)
     return LKS_OK;
 }
 
+/* Nodes are kept from jobs that would run into a window: in pools that say so, where there is one.
+ */
+static enum lks_code note_reserved(struct lks_planning *p)
+{
+    const struct lks_state *s = p->state;
+    bool *told = lks_plan_array(p, s->pool_count, sizeof(*told));
+    bool window = p->wish.windows.len > 0 || p->wish.not_before > 0;
+    if (told == NULL)
+        return p->err->code;
+    for (uint32_t i = 0; i < p->member_count && p->fleet != NULL; i++) {
+        uint32_t pool = s->nodes[p->members[i].node].pool;
+        if (pool >= s->pool_count || told[pool])
+            continue;
+        told[pool] = true;
+        struct lks_str name = lks_state_text(s, s->pools[pool].name);
+        const struct lks_pool *says = lks_fleet_find_pool(p->fleet, name);
+        if (says == NULL || !says->reserve || (!window && says->windows.len == 0))
+            continue;
+        if (lks_plan_note(p, LKS_PLAN_JOBS,
+                          "%" LKS_STR_FMT " reserves nodes of pool %" LKS_STR_FMT
+                          " for the window, as many as change at once: no job starts on them that "
+                          "would run into it, and running jobs are left alone",
+                          LKS_STR_ARG(lks_state_text(s, s->pools[pool].sched)),
+                          LKS_STR_ARG(name)) != LKS_OK)
+            return p->err->code;
+    }
+    return LKS_OK;
+}
+
 /* Nodes by pool: those that change, and those that are neither among them nor there already. */
 struct shares {
     bool *changes;         /* by node */
@@ -114,7 +143,7 @@ enum lks_code lks_plan_after(struct lks_planning *p)
     const struct lks_state *s = p->state;
     struct shares all;
     uint32_t told = 0;
-    if (note_held(p) != LKS_OK || note_jobs(p) != LKS_OK)
+    if (note_held(p) != LKS_OK || note_jobs(p) != LKS_OK || note_reserved(p) != LKS_OK)
         return p->err->code;
     if (p->wish.kind != LKS_CHANGE_STACK || p->wish.pool.len > 0)
         return LKS_OK;

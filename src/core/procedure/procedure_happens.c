@@ -191,6 +191,12 @@ static void add_quiet(struct lks_procedure_work *w, const struct lks_quiet *q, s
                               lks_time_day_text(q->until - 1, last)));
 }
 
+/* Its scheduler keeps jobs away from a window that there is. */
+static bool is_reserved(const struct lks_procedure_work *w, const struct lks_pool *said)
+{
+    return said->reserve && (said->windows.len > 0 || w->c->windows != 0 || w->c->not_before != 0);
+}
+
 static void add_times(struct lks_procedure_work *w)
 {
     static const struct lks_document_column columns[] = {{"pool", "pool"}, {"says", "when"}};
@@ -217,6 +223,14 @@ static void add_times(struct lks_procedure_work *w)
             add_row_of_time(w, name,
                             lks_document_text(w->p, "%" LKS_STR_FMT ", in site time",
                                               LKS_STR_ARG(said->windows)));
+        if (said != NULL && is_reserved(w, said))
+            add_row_of_time(
+                w, name,
+                lks_document_text(w->p,
+                                  "%" LKS_STR_FMT " reserves nodes from the start of the window "
+                                  "to its end, as many as change at once, and starts no job on "
+                                  "them that would run into it",
+                                  LKS_STR_ARG(lks_procedure_text(w, pool->sched))));
         if (pool->frozen || w->s->frozen)
             add_row_of_time(w, name,
                             LKS_STR("frozen: no further node is changed before the freeze ends"));

@@ -45,7 +45,7 @@ static enum lks_code read_one(const struct lks_doc *doc, struct lks_sched_reserv
                               struct lks_err *err)
 {
     const struct lks_doc *own = lks_doc_member(doc, "own");
-    struct lks_sched_reservation *r = &out->list[out->count];
+    struct lks_sched_reservation r = {0};
     struct lks_str name = lks_doc_text(doc, "name"), nodes = lks_doc_text(doc, "nodes");
     if (doc->kind != LKS_DOC_MAP || own == NULL || own->kind != LKS_DOC_BOOL)
         return lks_fail(err, LKS_E_INVALID, "the list of reservations is malformed");
@@ -55,12 +55,12 @@ static enum lks_code read_one(const struct lks_doc *doc, struct lks_sched_reserv
         return lks_fail(err, LKS_E_LIMIT, "lockstep has more than %d reservations there",
                         LKS_SCHED_RESERVATIONS_MAX);
     if (name.len > LKS_SCHED_RESERVATION_NAME || !lks_str_printable(name) ||
-        !lks_str_printable(nodes) || !read_moment(doc, "from", &r->from) ||
-        !read_moment(doc, "until", &r->until))
+        !lks_str_printable(nodes) || !read_moment(doc, "from", &r.from) ||
+        !read_moment(doc, "until", &r.until))
         return lks_fail(err, LKS_E_INVALID, "a reservation of lockstep is malformed");
-    r->name = lks_arena_copy(&out->arena, name);
-    r->nodes = fold(nodes, &out->arena);
-    out->count++;
+    r.name = lks_arena_copy(&out->arena, name);
+    r.nodes = fold(nodes, &out->arena);
+    out->list[out->count++] = r;
     return LKS_OK;
 }
 
@@ -126,8 +126,8 @@ bool lks_sched_reservations_name(uint64_t change, struct lks_str pool, struct lk
                                  char out[LKS_SCHED_RESERVATION_NAME + 1])
 {
     int len = snprintf(out, LKS_SCHED_RESERVATION_NAME + 1,
-                       CHANGE "%" PRIu64 "+%" LKS_STR_FMT "+%" LKS_STR_FMT, change,
-                       LKS_STR_ARG(pool), LKS_STR_ARG(site));
+                       CHANGE "%" PRIu64 "+%" LKS_STR_FMT "%s%" LKS_STR_FMT, change,
+                       LKS_STR_ARG(pool), site.len > 0 ? "+" : "", LKS_STR_ARG(site));
     return len > 0 && len <= LKS_SCHED_RESERVATION_NAME;
 }
 
@@ -139,6 +139,9 @@ bool lks_sched_reservations_of(struct lks_str name, uint64_t *change, struct lks
     if (!lks_str_starts(name, CHANGE))
         return false;
     rest = (struct lks_str){name.ptr + mark, name.len - mark};
-    return lks_str_cut(rest, '+', &number, &rest) && lks_str_cut(rest, '+', pool, site) &&
-           lks_str_number(number, UINT64_MAX, change);
+    if (!lks_str_cut(rest, '+', &number, &rest) || !lks_str_number(number, UINT64_MAX, change))
+        return false;
+    if (!lks_str_cut(rest, '+', pool, site)) /* a fleet need not have sites */
+        *site = LKS_STR("");
+    return pool->len > 0;
 }

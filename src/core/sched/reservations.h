@@ -1,7 +1,8 @@
 /*
  * Reservations that lockstep made in a scheduler for the windows of changes, as the scheduler
  * listed them. A name says whose a reservation is, "lockstep_change_17+train+oslo": the change, the
- * pool and the site, none of which has a '+'. So one that was left over is known by its name.
+ * pool and the site, if there is one; none of them has a '+'. So one that was left over is known by
+ * its name.
  */
 #ifndef LKS_CORE_SCHED_RESERVATIONS_H
 #define LKS_CORE_SCHED_RESERVATIONS_H

@@ -53,6 +53,9 @@ static const struct lks_field pool_fields[] = {
      "what a change does when an administrator ends or takes over the drain of a node that it "
      "works "
      "on: drain it again, once, or hold it out of service for a person. Both raise an alarm"},
+    {"reserve", LKS_OF(BOOL), 0, "false",
+     "whether the scheduler reserves nodes for the windows of changes, so that no job starts that "
+     "would run into one; needs `sched: slurm` and a bridge"},
     {"stack", LKS_OF(NAME), 0, NULL, "stack the pool is pinned to"},
     {"version_policy", LKS_FORM(policy_form), 0, NULL, "what versions it accepts"},
     {"on_drift", LKS_LIST_FROM_TO(1, 3, LKS_ONE_OF("alarm", "drain", "propose")), LKS_SET, NULL,
@@ -342,6 +345,10 @@ static enum lks_code check_drain(const struct reader *r, const struct lks_doc *i
 {
     static const char *const keys[] = {"drain_signal", "drain_grace_minutes"};
     const struct lks_doc *jobs = lks_doc_member(item, "drain_jobs");
+    const struct lks_doc *reserve = lks_doc_member(item, "reserve");
+    if (reserve != NULL && reserve->truth &&
+        !lks_str_is(lks_schema_text(item, &pool_form, "sched"), "slurm"))
+        return FAIL(r, reserve, "only Slurm reserves nodes: add 'sched: slurm', or remove reserve");
     if (jobs != NULL && lks_str_is(jobs->text, "requeue") &&
         lks_str_is(lks_schema_text(item, &pool_form, "sched"), "none"))
         return FAIL(r, jobs, "requeue needs a scheduler: add 'sched: slurm', or set wait");
@@ -372,6 +379,8 @@ static enum lks_code read_change(const struct reader *r, const struct lks_doc *i
     pool->cadence_days =
         lks_doc_member(item, "cadence_days") == NULL ? -1 : number_or_zero(item, "cadence_days");
     pool->windows = lks_doc_text(item, "windows");
+    pool->reserve =
+        lks_doc_member(item, "reserve") != NULL && lks_doc_member(item, "reserve")->truth;
     if (windows != NULL && lks_windows_parse(windows->text, &ignored, &inner) != LKS_OK &&
         !TRY(r, FAIL(r, windows, "%s", inner.msg)))
         return r->err->code;

@@ -34,6 +34,7 @@ struct lks_pool {
     bool alarm, drain, propose; /* about drift */
     bool deviations, attested;
     bool resume_holds;   /* a node whose drain another ended waits for a person */
+    bool reserve;        /* its scheduler reserves nodes for the windows of changes */
     int64_t check_hours; /* 0: not asked */
     int64_t sweep_hours;
     /* How it is changed; 0 and empty: not said. */

@@ -100,6 +100,38 @@ static void put_waits(struct lks_json_writer *w, const struct lks_authz *authz,
     lks_json_end(w, ']');
 }
 
+/* Nodes that schedulers reserve for its windows, as the leader had it listed last. */
+static void put_reserved(struct lks_json_writer *w, const struct lks_authz *authz,
+                         const struct lks_state_change *c)
+{
+    const struct lks_sched_sites *sites = &authz->sched.sites;
+    struct lks_str pool, site;
+    uint64_t change = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < sites->count && !authz->following; i++) {
+        const struct lks_sched_reservations *all = &sites->items[i]->reserved;
+        for (uint32_t k = 0; k < all->count; k++) {
+            const struct lks_sched_reservation *r = &all->list[k];
+            if (!lks_sched_reservations_of(r->name, &change, &pool, &site) || change != c->id ||
+                !lks_str_eq(site, sites->items[i]->site))
+                continue;
+            if (!any)
+                lks_json_begin(w, "reserved", '[');
+            any = true;
+            lks_json_begin(w, NULL, '{');
+            lks_json_text(w, "name", r->name);
+            lks_view_text(w, "site", site);
+            lks_json_text(w, "pool", pool);
+            lks_json_text(w, "nodes", r->nodes);
+            lks_view_time(w, "from", r->from);
+            lks_view_time(w, "until", r->until);
+            lks_json_end(w, '}');
+        }
+    }
+    if (any)
+        lks_json_end(w, ']');
+}
+
 /* People read here why it cannot start, and not only once they try. */
 static void put_barred(struct lks_json_writer *w, const struct lks_authz *authz,
                        const struct lks_state_change *c)
@@ -138,6 +170,7 @@ void lks_handle_change(struct lks_authz *authz, struct lks_call *call)
     lks_view_change_forecast(&w, s, lks_engine_book(authz->engine), c);
     lks_view_change_waves(&w, s, &k, c);
     put_waits(&w, authz, c);
+    put_reserved(&w, authz, c);
     lks_view_jobs_acted(&w, s, c);
     if (c->state == LKS_CHANGE_PROPOSED || c->state == LKS_CHANGE_APPROVED)
         lks_view_jobs_now(&w,

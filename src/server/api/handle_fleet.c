@@ -149,6 +149,7 @@ void lks_handle_metrics(struct lks_authz *authz, struct lks_call *call)
             .bridges_unconfirmed = lks_handle_bridges_unconfirmed(authz),
             .sched_behind_for = lks_sched_truth_behind_for(&authz->sched.sites, authz->now.mono),
         };
+        about.sched_reserved = lks_sched_sites_reserved(&authz->sched.sites, &about.sched_reserve);
         lks_metrics_put(&authz->metrics, s, &about, &call->out);
     }
     if (!lks_metrics_put_nodes(s, lks_engine_book(authz->engine), authz->now, call->memory,

@@ -60,14 +60,55 @@ struct tally {
     const char *why;  /* it is late; NULL: none is */
 };
 
-/* What became of the last request that published verdicts at the node's site. */
-static const char *publish_trouble(const struct lks_authz *authz, uint32_t node)
+static const struct lks_sched_site *site_of(const struct lks_authz *authz, uint32_t node)
 {
     const struct lks_state *s = authz->state;
     const struct lks_node *n = &s->nodes[node];
-    const struct lks_sched_site *site =
-        lks_sched_sites_find(&authz->sched.sites, lks_state_text(s, n->site),
-                             lks_state_text(s, s->pools[n->pool].sched));
+    return lks_sched_sites_find(&authz->sched.sites, lks_state_text(s, n->site),
+                                lks_state_text(s, s->pools[n->pool].sched));
+}
+
+/* Why a reservation for the pool could not be made, by the first of its sites; empty: each could.
+ */
+static const char *reserve_trouble(const struct lks_authz *authz, uint32_t pool)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_fleet *fleet = lks_book_fleet(lks_engine_book(authz->engine));
+    struct lks_str name = lks_state_text(s, s->pools[pool].name);
+    const struct lks_pool *p = fleet != NULL ? lks_fleet_find_pool(fleet, name) : NULL;
+    lks_text last = 0; /* the site of the node before: neighbours mostly have the same */
+    for (uint32_t i = 0; p != NULL && p->reserve && i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (n->pool != pool || !n->placed || n->asset != 0 || (last != 0 && n->site == last))
+            continue;
+        last = n->site;
+        const struct lks_sched_site *site = site_of(authz, i);
+        if (site != NULL && site->reserve_wanted > 0 && site->reserve_trouble[0] != '\0')
+            return site->reserve_trouble;
+    }
+    return "";
+}
+
+/* Reservations of the pool's changes, as they were listed last. */
+static uint32_t count_reserved(const struct lks_authz *authz, uint32_t pool)
+{
+    const struct lks_sched_sites *sites = &authz->sched.sites;
+    struct lks_str name = lks_state_text(authz->state, authz->state->pools[pool].name), of, site;
+    uint64_t change = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sites->count; i++) {
+        const struct lks_sched_reservations *r = &sites->items[i]->reserved;
+        for (uint32_t k = 0; k < r->count; k++)
+            count += lks_sched_reservations_of(r->list[k].name, &change, &of, &site) &&
+                     lks_str_eq(site, sites->items[i]->site) && lks_str_eq(of, name);
+    }
+    return count;
+}
+
+/* What became of the last request that published verdicts at the node's site. */
+static const char *publish_trouble(const struct lks_authz *authz, uint32_t node)
+{
+    const struct lks_sched_site *site = site_of(authz, node);
     return site != NULL ? site->publish_trouble : "";
 }
 
@@ -135,6 +176,8 @@ static void put_pool(struct lks_json_writer *w, const struct lks_authz *authz, u
     lks_json_int(w, "late", t.late);
     lks_json_int(w, "gres", t.gres);
     lks_json_int(w, "gres_differ", t.gres_differ);
+    lks_json_int(w, "reserved", count_reserved(authz, pool));
+    lks_view_text(w, "unreserved", lks_str_from(reserve_trouble(authz, pool)));
     if (t.oldest != UINT64_MAX)
         lks_view_time(w, "oldest", t.oldest);
     lks_view_text(w, "text", lks_str_from(t.text != NULL ? t.text : ""));

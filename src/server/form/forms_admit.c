@@ -125,6 +125,8 @@ static const struct lks_form sched = FORM("PoolScheduler", "The scheduler of a p
     MUST("late", COUNT, "behind for more than 10 minutes"),
     MUST("gres", COUNT, "nodes whose GPUs the scheduler advertises"),
     MUST("gres_differ", COUNT, "of those, advertised otherwise than the stack pins"),
+    MUST("reserved", COUNT, "reservations of lockstep for the windows of changes"),
+    MAY("unreserved", TEXT, "why one that is wanted could not be made"),
     MAY("oldest", TIME, "when the oldest of its answers came"),
     MAY("text", TEXT, "the reason of the first of these"),
     MAY("late_text", TEXT, "why the last request that published verdicts failed"));

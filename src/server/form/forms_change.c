@@ -353,6 +353,14 @@ static const struct lks_form change_row = FORM("ChangeRow", "A change in a list"
     MUST("passed", COUNT, "how many of them the gate let pass"));
 const struct lks_form lks_form_changes = LIST("Changes", "A list of changes",
     change_row, "changes");
+static const struct lks_form reserved = FORM("ChangeReserved",
+    "A reservation in a scheduler for the window of a change, as listed last",
+    MUST("name", TEXT, "its name there"),
+    MAY("site", TEXT, "the site"),
+    MUST("pool", TEXT, "the pool of its nodes"),
+    MUST("nodes", LINES(LKS_HOSTLIST_BYTES_MAX), "which nodes"),
+    MUST("from", TIME, "when it starts"),
+    MUST("until", TIME, "when it ends"));
 const struct lks_form lks_form_change = FORM("Change", "A change, its plan, and how far it is",
     MUST("id", COUNT, "its number"),
     WISH_FIELDS,
@@ -368,6 +376,7 @@ const struct lks_form lks_form_change = FORM("Change", "A change, its plan, and 
     MUST("waived", LKS_LIST(LKS_FORM(waiver)), "gates that are not asked for a while"),
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("waits", LKS_LIST(LKS_FORM(wait)), "nodes that its waves wait for now, the first 100"),
+    MAY("reserved", LKS_LIST(LKS_FORM(reserved)), "nodes that schedulers reserve for it"),
     MAY("jobs_touched", COUNT, "jobs that it signalled or requeued"),
     MAY("job_acts", LKS_LIST(LKS_FORM(job_act)), "what it did to the last 100 of them"),
     MAY("jobs", LKS_FORM(jobs_now), "jobs on its nodes now; until it starts"),

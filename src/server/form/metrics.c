@@ -220,6 +220,16 @@ static void put_alarms(const struct lks_state *s, struct lks_buf *out)
     }
 }
 
+static void put_reserved(const struct lks_metrics_now *about, struct lks_buf *out)
+{
+    put_about(out, "lockstep_sched_reservations", "gauge",
+              "Reservations of lockstep for windows of changes: listed by schedulers, and wanted.");
+    lks_buf_addf(out,
+                 "lockstep_sched_reservations{state=\"listed\"} %" PRIu64 "\n"
+                 "lockstep_sched_reservations{state=\"wanted\"} %" PRIu64 "\n",
+                 about->sched_reserved, about->sched_reserve);
+}
+
 static void put_resets(const struct lks_state *s, struct lks_buf *out)
 {
     uint64_t open = 0;
@@ -268,6 +278,7 @@ static void put_endpoints(const struct lks_state *s, const struct lks_metrics_no
               "For how long the node that is behind for the longest has been.");
     lks_buf_addf(out, "lockstep_sched_behind_seconds %" PRIu64 "\n",
                  (uint64_t)(about->sched_behind_for / LKS_SECOND));
+    put_reserved(about, out);
     put_counter(out, "lockstep_bmc_requests", "Requests that management endpoints answered.",
                 about->bmc.requests);
 }

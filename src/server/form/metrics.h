@@ -52,6 +52,7 @@ struct lks_metrics_now {
     uint64_t sched_site_asked, sched_site_failed; /* about sites; */
     uint64_t sched_published, sched_behind;       /* nodes whose verdict they show, or not, */
     uint64_t bridges_unconfirmed;                 /* that do not have the leader's epoch */
+    uint64_t sched_reserved, sched_reserve;       /* reservations for windows: listed, and wanted */
     lks_ms sched_behind_for;                      /* and for how long the longest does not */
 };
 

@@ -1,8 +1,10 @@
 #include "server/threads/sched_runner.h"
 
 #include "core/actions/job_acts.h"
+#include "core/actions/sched_book.h"
 #include "core/actions/sched_truth.h"
 #include "core/campaign/campaign.h"
+#include "core/registry/book.h"
 #include "core/rows/pool.h"
 #include "core/state/lookup.h"
 #include "core/state/state.h"
@@ -119,9 +121,15 @@ static enum lks_code take_sites(struct lks_authz *authz, struct lks_internal *ow
         return err->code;
     keep_sites(authz, own, due, count);
     own->full = own->full || (count == max && max > 0);
+    max -= count;
     uint64_t publish = lks_daemon_config(authz->daemon)->slurm_publish;
-    if (lks_sched_truth_due(&authz->sched, authz->state, publish != 0, authz->now.mono, max - count,
+    if (lks_sched_truth_due(&authz->sched, authz->state, publish != 0, authz->now.mono, max,
                             &own->arena, due, &count, err) != LKS_OK)
+        return err->code;
+    keep_sites(authz, own, due, count);
+    max -= count;
+    if (lks_sched_reserve_due(&authz->sched, authz->state, lks_engine_book(authz->engine),
+                              authz->now, max, &own->arena, due, &count, err) != LKS_OK)
         return err->code;
     keep_sites(authz, own, due, count);
     return LKS_OK;
@@ -302,71 +310,6 @@ void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call)
         advertise(authz, call, &event);
 }
 
-/* A list that does not come is logged once, and once more when one does. */
-static void log_list(const struct lks_authz *authz, const struct lks_internal *own)
-{
-    const struct lks_internal_wish *w = &own->site.wish;
-    const struct lks_sched_site *site =
-        lks_sched_sites_find(&authz->sched.sites, w->site, w->sched);
-    bool failed = own->site.why.code != LKS_OK, failed_before = site != NULL && site->failures > 0;
-    const struct lks_log_field fields[] = {{"site", w->site},
-                                           {"cause", lks_str_from(own->site.why.msg)}};
-    if (own->site.why.code == LKS_E_NOT_FOUND)
-        return; /* no bridge is configured, or it is one of before */
-    if (failed && !failed_before)
-        lks_daemon_log(authz->daemon, LKS_LEVEL_WARNING, "the jobs of a site cannot be listed",
-                       fields, 2);
-    else if (!failed && failed_before)
-        lks_daemon_log(authz->daemon, LKS_LEVEL_INFO, "the jobs of a site can be listed again",
-                       fields, 1);
-}
-
-/* Requests that fail are logged once, and once more when one succeeds. */
-static void log_published(const struct lks_authz *authz, const struct lks_internal *own)
-{
-    const struct lks_internal_wish *w = &own->site.wish;
-    const struct lks_sched_site *site =
-        lks_sched_sites_find(&authz->sched.sites, w->site, w->sched);
-    bool failed = own->site.why.code != LKS_OK;
-    bool failed_before = site != NULL && site->publish_failures > 0;
-    const struct lks_log_field fields[] = {{"site", w->site},
-                                           {"cause", lks_str_from(own->site.why.msg)}};
-    if (failed && !failed_before)
-        lks_daemon_log(authz->daemon, LKS_LEVEL_WARNING, "verdicts cannot be shown in a scheduler",
-                       fields, 2);
-    else if (!failed && failed_before)
-        lks_daemon_log(authz->daemon, LKS_LEVEL_INFO, "verdicts are shown in a scheduler again",
-                       fields, 1);
-}
-
-/* The caller knows that it is news. */
-static void log_lead(const struct lks_authz *authz, const struct lks_internal *own)
-{
-    bool failed = own->site.why.code != LKS_OK;
-    const struct lks_log_field fields[] = {{"site", own->site.wish.site},
-                                           {"url", own->site.wish.url},
-                                           {"cause", lks_str_from(own->site.why.msg)}};
-    lks_daemon_log(authz->daemon, failed ? LKS_LEVEL_WARNING : LKS_LEVEL_INFO,
-                   failed ? "a bridge does not confirm the epoch of this leader"
-                          : "a bridge confirms the epoch of this leader now",
-                   fields, failed ? 3 : 2);
-}
-
-static void log_order(const struct lks_authz *authz, const struct lks_internal *own)
-{
-    const struct lks_internal_wish *w = &own->site.wish;
-    bool failed = own->site.why.code != LKS_OK;
-    const struct lks_log_field fields[] = {
-        {"request", lks_str_from(lks_sched_site_verb_words[w->site_wish.verb])},
-        {"site", w->site},
-        {"job", w->site_wish.job},
-        {"cause", lks_str_from(own->site.why.msg)}};
-    lks_daemon_log(authz->daemon, failed ? LKS_LEVEL_WARNING : LKS_LEVEL_INFO,
-                   failed ? "a request about a job failed"
-                          : "a request about a job was carried out",
-                   fields, failed ? 4 : 3);
-}
-
 /* Acts of changes on jobs ------------------------------------------------------------------ */
 
 static void turn(struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
@@ -507,38 +450,62 @@ static void follow_order(struct lks_authz *authz, struct lks_call *call)
         tell_acted(authz, call, &due, refused, own->site.why.msg);
 }
 
-void lks_sched_runner_site_said(struct lks_authz *authz, struct lks_call *call)
+static void hear_reserve(struct lks_authz *authz, struct lks_internal *own, uint64_t speed)
+{
+    const struct lks_internal_wish *w = &own->site.wish;
+    if (lks_sched_reserve_told(&authz->sched, w->site, w->sched, &w->site_wish,
+                               &own->site.reservations, &own->site.why, authz->now, speed))
+        lks_sched_runner_log_reserve(authz, own);
+}
+
+static void hear_jobs(struct lks_authz *authz, struct lks_call *call, uint64_t speed)
 {
     struct lks_internal *own = call->own;
     const struct lks_internal_wish *w = &own->site.wish;
     struct lks_sched_sites *sites = &authz->sched.sites;
-    uint64_t speed = lks_daemon_config(authz->daemon)->bmc_speed;
-    call->status = 200;
-    if (authz->following)
-        return;
-    if (w->site_wish.verb == LKS_SCHED_SITE_LEAD) {
-        if (lks_sched_lead_told(&authz->sched.lead, w->url, w->site_wish.epoch, &own->site.why,
-                                authz->now, speed))
-            log_lead(authz, own);
-        return;
-    }
-    if (w->site_wish.verb == LKS_SCHED_SITE_PUBLISH) {
-        log_published(authz, own);
-        lks_sched_truth_told(&authz->sched, authz->state, w->site, w->sched, &w->site_wish,
-                             &own->site.why, authz->now, speed);
-        return;
-    }
-    if (w->site_wish.verb != LKS_SCHED_SITE_JOBS) {
-        log_order(authz, own);
-        follow_order(authz, call);
-        return;
-    }
-    log_list(authz, own);
+    lks_sched_runner_log_list(authz, own);
     if (own->site.why.code == LKS_OK) {
         lks_sched_sites_listed(sites, w->site, w->sched, &own->site.jobs, authz->now, speed);
         follow_list(authz, call, w);
     } else
         lks_sched_sites_failed(sites, w->site, w->sched, own->site.why.msg, authz->now, speed);
+}
+
+void lks_sched_runner_site_said(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_internal *own = call->own;
+    const struct lks_internal_wish *w = &own->site.wish;
+    uint64_t speed = lks_daemon_config(authz->daemon)->bmc_speed;
+    call->status = 200;
+    if (authz->following)
+        return;
+    switch (w->site_wish.verb) {
+    case LKS_SCHED_SITE_LEAD:
+        if (lks_sched_lead_told(&authz->sched.lead, w->url, w->site_wish.epoch, &own->site.why,
+                                authz->now, speed))
+            lks_sched_runner_log_lead(authz, own);
+        break;
+    case LKS_SCHED_SITE_PUBLISH:
+        lks_sched_runner_log_published(authz, own);
+        lks_sched_truth_told(&authz->sched, authz->state, w->site, w->sched, &w->site_wish,
+                             &own->site.why, authz->now, speed);
+        break;
+    case LKS_SCHED_SITE_RESERVATIONS:
+    case LKS_SCHED_SITE_RESERVE:
+    case LKS_SCHED_SITE_UNRESERVE:
+        hear_reserve(authz, own, speed);
+        break;
+    case LKS_SCHED_SITE_JOBS:
+        hear_jobs(authz, call, speed);
+        break;
+    case LKS_SCHED_SITE_SIGNAL:
+    case LKS_SCHED_SITE_REQUEUE:
+        lks_sched_runner_log_order(authz, own);
+        follow_order(authz, call);
+        break;
+    case LKS_SCHED_SITE_VERB_COUNT:
+        break;
+    }
 }
 
 /* A conversation ---------------------------------------------------------------------------- */
