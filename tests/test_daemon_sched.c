@@ -503,7 +503,6 @@ static void test_unconfigured(void)
             CHECK(comes(&c, "/v1/schedulers", "\"published\":0,\"behind\":0,\"failing\":1,"));
             CHECK(comes(&c, "/v1/schedulers", "\"text\":\"no bridge to slurm"));
             if (i == 0) {
-                CHECK(kill(c.pid, SIGHUP) == 0);
                 CHECK(comes(&c, "/v1/schedulers/bridges",
                             "{\"site\":\"elsewhere\",\"url\":\"unix:/run/slurm-bridge.sock\","
                             "\"known\":false,\"epoch\":\"none\"}"));

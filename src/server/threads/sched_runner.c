@@ -211,14 +211,14 @@ static void take_leads(struct lks_authz *authz, struct lks_internal *own)
     }
 }
 
-/* A bridge whose site has no node, at the start and after a reload: its name is misspelt, or the
- * node's. `doctor` has it for as long as it is so. */
+/* A bridge whose site has no node, once for each configuration and as soon as the fleet has nodes:
+ * its name is misspelt, or the node's. `doctor` has it for as long as it is so. */
 static void look_at_names(struct lks_authz *authz)
 {
     const struct lks_config *config = lks_daemon_config(authz->daemon);
     const struct lks_config_list *all = &config->slurm_bridges;
     struct lks_str site, url;
-    if (authz->sched_config == config)
+    if (authz->sched_config == config || authz->state->node_count == 0)
         return;
     authz->sched_config = config;
     for (size_t i = 0; i < all->count; i++) {
