@@ -35,16 +35,22 @@ enum lks_route_flag {
     LKS_ROUTE_WRITE = 2,       /* is logged with who asked */
     LKS_ROUTE_COUNTS = 4,      /* is given the server thread's own counts */
     LKS_ROUTE_REPORT = 8,      /* a node has something written: it may so often */
-    LKS_ROUTE_DEPOT = 64,      /* is about an artifact, and carries more headers */
-    LKS_ROUTE_LARGE = 128,     /* its body is fetched piece by piece, once it may come */
     LKS_ROUTE_OFTEN = 16,      /* schedulers ask for each job: it has a rate of its own */
     LKS_ROUTE_SIGNED = 32,     /* its body is parsed by prepare(), behind its signature */
+    LKS_ROUTE_DEPOT = 64,      /* is about an artifact, and carries more headers */
+    LKS_ROUTE_LARGE = 128,     /* its body is fetched piece by piece, once it may come */
     LKS_ROUTE_SENSITIVE = 256, /* who reads it is audited */
     LKS_ROUTE_LOGIN = 512,     /* an OpenID provider is asked, and its word decides */
     LKS_ROUTE_LEADER = 1024,   /* only the controller that leads knows the answer */
-    LKS_ROUTE_PLAN = 1024,     /* a plan is made, which takes its time in a large fleet */
     LKS_ROUTE_POLL = 2048,     /* an OpenID provider is asked up to four times */
+    LKS_ROUTE_PLAN = 4096,     /* a plan is made, which takes its time in a large fleet */
 };
+/* Flags that share a bit would be set together; then the sum of all would exceed their union. */
+#define LKS_ROUTE_FLAGS(op)                                                                        \
+    (LKS_ROUTE_ETAG op LKS_ROUTE_WRITE op LKS_ROUTE_COUNTS op LKS_ROUTE_REPORT op LKS_ROUTE_OFTEN  \
+         op LKS_ROUTE_SIGNED op LKS_ROUTE_DEPOT op LKS_ROUTE_LARGE op LKS_ROUTE_SENSITIVE op       \
+             LKS_ROUTE_LOGIN op LKS_ROUTE_LEADER op LKS_ROUTE_POLL op LKS_ROUTE_PLAN)
+_Static_assert((LKS_ROUTE_FLAGS(+)) == (LKS_ROUTE_FLAGS(|)), "each flag has a bit of its own");
 
 struct lks_route {
     const char *method, *path; /* "/v1/nodes/{name}" */
