@@ -302,6 +302,36 @@ def job_names(c, b):
     c.wait("they are gone", lambda: not any(b.node(n)["jobs"] for n in ("n6", "n7", "n8")))
 
 
+def heterogeneous(c, b):
+    """A job of two components is signalled and requeued as a whole, by the number that they share."""
+    marks = [c.path(f"component{i}") for i in range(2)]
+    trap = f"trap 'echo > {c.path('component')}$SLURM_PROCID' USR1; touch {c.path('ready')}$SLURM_PROCID; while true; do sleep 0.2; done"
+    job = submit(c, "-w", "n7", "-N1", "-n1", ":", "-w", "n8", "-N1", "-n1", script=f'srun --het-group=0,1 sh -c "{trap}"'.replace("$", "\\$"))
+
+    def parts():
+        return {j["id"]: j["started"] for j in b.ask("GET", "/v1/jobs")[1]["jobs"] if j["id"].startswith(job + "+") and j["started"]}
+
+    runs = c.wait("both components are listed", lambda: (p := parts()) if len(p := parts()) == 2 else None)
+    c.wait("both steps run", lambda: all(os.path.exists(c.path(f"ready{i}")) for i in range(2)))
+    now = runs[job + "+0"]
+    status, why = b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "USR1", "started": now - 1000})
+    check("a signal for another run of the job", status == 409 and why["started"] == now, why)
+    status, why = b.ask("POST", f"/v1/jobs/{job}/signal", {"signal": "USR1", "started": now})
+    check("a signal to the whole job", status == 200, why)
+    c.wait("each component got it", lambda: all(os.path.exists(m) for m in marks))
+    status, why = b.ask("POST", f"/v1/jobs/{job}+1/requeue", {"started": runs[job + "+1"]})
+    check("Slurm refuses to requeue a component", status == 404, why)
+    check("the job still runs", len(parts()) == 2)
+    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue", {"started": now})
+    check("the whole job is requeued", status == 200, why)
+    c.wait("no component runs", lambda: not parts() and not any(b.node(n)["jobs"] for n in ("n7", "n8")))
+    words = c.run("scontrol", "-o", "show", "job", job).stdout
+    check("each component waits, and was restarted once", words.count("JobState=PENDING") == 2 and words.count("Restarts=1") == 2, words)
+    status, why = b.ask("POST", f"/v1/jobs/{job}/requeue", {"started": now})
+    check("the same request again does nothing", status == 409 and why["started"] is None, why)
+    c.run("scancel", job)
+
+
 def completing(c, b):
     hold = c.path("hold")
     with open(hold, "w", encoding="utf-8"):
@@ -884,7 +914,7 @@ def failover(folder, build):
 
 
 # The last two leave the cluster or the bridge changed.
-PARTS = (reads, advertised, drains, foreign_drains, reasons, jobs, job_names, completing, signals, reservations, epochs, reserving, many, truth, refusals, two_bridges,
+PARTS = (reads, advertised, drains, foreign_drains, reasons, jobs, job_names, heterogeneous, completing, signals, reservations, epochs, reserving, many, truth, refusals, two_bridges,
          strangers,
          clock_back, controller_lost, controller_hangs, bridge_killed, reconfigured, tls)
 
