@@ -382,7 +382,8 @@ static const struct {
     const char *name;
     const char *job; /* that is listed; NULL: none */
     lks_ms listed;
-    char before; /* '-': nothing, 'a': asked for at 1000, 'u': unknown since 1000 */
+    char before; /* '-': nothing, 'a': asked for at 1000, 'u': unknown, 'm': no such job, since 1000
+                  */
     bool fresh;
     lks_ms wall;
     enum lks_job_does does;
@@ -399,6 +400,15 @@ static const struct {
     {"unknown, and the list is of before", RUNS("running", "500"), 1000, 'u', false, 2000,
      LKS_JOB_WAIT},
     {"unknown, and it runs still", RUNS("running", "500"), 1001, 'u', false, 2000, LKS_JOB_SEND},
+    {"unknown, and it cannot be read", RUNS("running", "null"), 1001, 'u', false, 2000,
+     LKS_JOB_WAIT},
+    {"no such job, and the list is of before", RUNS("running", "500"), 1000, 'm', false, 2000,
+     LKS_JOB_WAIT},
+    {"no such job, and it runs still", RUNS("running", "500"), 1001, 'm', false, 2000,
+     LKS_JOB_DENIED},
+    {"no such job, and it is gone", NULL, 1001, 'm', false, 2000, LKS_JOB_OVER},
+    {"no such run, and another one is listed", RUNS("running", "1500"), 1600, 'm', false, 2000,
+     LKS_JOB_OVER},
     {"unknown, and it was started again", RUNS("running", "1500"), 1600, 'u', false, 2000,
      LKS_JOB_OVER},
     {"unknown, and it ends", RUNS("completing", "500"), 1600, 'u', false, 2000, LKS_JOB_OVER},
@@ -439,8 +449,13 @@ static void requests(void)
             CHECK_INT(lks_job_acts_does(&book, &due, &first, true, 1000), LKS_JOB_SEND);
         if (lists[i].before == 'u')
             lks_job_acts_ended(&book, &due, true, 1000);
+        if (lists[i].before == 'm')
+            lks_job_acts_missing(&book, &due, "job 17: Invalid job id specified", 1000);
         CHECK_INT(lks_job_acts_does(&book, &due, &jobs, lists[i].fresh, lists[i].wall),
                   lists[i].does);
+        if (lists[i].does == LKS_JOB_DENIED)
+            CHECK_STR(lks_str_from(lks_job_acts_why(&book, &due)),
+                      "job 17: Invalid job id specified");
         if (lists[i].does == LKS_JOB_SEND) /* and it was sent with that */
             CHECK_INT(lks_job_acts_does(&book, &due, &jobs, true, lists[i].wall), LKS_JOB_WAIT);
     }

@@ -6,6 +6,7 @@
 #include "core/sched/jobs.h"
 #include "core/state/state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Acts of the state -------------------------------------------------------------------------- */
@@ -125,8 +126,12 @@ enum lks_job_does lks_job_acts_does(struct lks_job_book *b, const struct lks_job
     if (sent != NULL &&
         (sent->waits ? wall < sent->at + LKS_JOB_ACTS_ASKED : jobs->listed <= sent->at))
         return LKS_JOB_WAIT;
+    if (job != NULL && job->runs && job->started == 0)
+        return LKS_JOB_WAIT; /* it cannot be read */
     if (!is_running(job) || !lks_job_acts_meant(due, true, job->started))
         return LKS_JOB_OVER;
+    if (sent != NULL && sent->why[0] != '\0')
+        return LKS_JOB_DENIED;
     if (sent == NULL && !note(b, due, true, wall))
         return LKS_JOB_WAIT;
     if (sent != NULL) {
@@ -175,6 +180,23 @@ void lks_job_acts_sweep(struct lks_job_book *b, const struct lks_state *s)
                                lks_state_text(s, sent->job), sent->act, &due))
             LKS_VEC_REMOVE(b->sent, b->count, i);
     }
+}
+
+void lks_job_acts_missing(struct lks_job_book *b, const struct lks_job_due *due, const char *why,
+                          lks_ms wall)
+{
+    struct lks_job_sent *sent = find(b, due);
+    lks_job_acts_ended(b, due, true, wall);
+    if (sent == NULL)
+        return;
+    (void)snprintf(sent->why, sizeof(sent->why), "%s", why);
+    lks_str_make_printable(sent->why); /* it may be cut within a character */
+}
+
+const char *lks_job_acts_why(const struct lks_job_book *b, const struct lks_job_due *due)
+{
+    const struct lks_job_sent *sent = find(b, due);
+    return sent != NULL ? sent->why : "";
 }
 
 /* Jobs of a node ----------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ struct lks_sched_jobs;
 struct lks_state;
 
 #define LKS_JOB_ACTS_ASKED (300 * LKS_SECOND) /* longer than a request lasts that left */
+#define LKS_JOB_ACTS_WHY   256                /* bytes of a refusal that is kept */
 
 /* How long an act stays open that nothing repeats any more: a request that left has its answer by
  * then, and a list of the site's jobs came if one is to come. */
@@ -59,8 +60,9 @@ struct lks_job_sent {
     uint64_t change;
     lks_text job, site;
     enum lks_job_act act;
-    bool waits; /* for its answer; else its outcome is unknown, */
-    lks_ms at;  /* wall: since then */
+    bool waits;                 /* for its answer; else its outcome is unknown, */
+    lks_ms at;                  /* wall: since then */
+    char why[LKS_JOB_ACTS_WHY]; /* it knows no such job or run; empty: it did not say so */
 };
 struct lks_job_book {
     struct lks_job_sent *sent; /* owned */
@@ -74,7 +76,8 @@ void lks_job_acts_fini(struct lks_job_book *b);
 enum lks_job_does {
     LKS_JOB_WAIT, /* for an answer, or for a later list */
     LKS_JOB_SEND,
-    LKS_JOB_OVER, /* the run that is meant is not there any more */
+    LKS_JOB_OVER,   /* the run that is meant is not there any more */
+    LKS_JOB_DENIED, /* the scheduler lists the run, and knows no such job: lks_job_acts_why() */
 };
 enum lks_job_does lks_job_acts_does(struct lks_job_book *b, const struct lks_job_due *due,
                                     const struct lks_sched_jobs *jobs, bool fresh, lks_ms wall);
@@ -91,6 +94,12 @@ bool lks_job_acts_old(const struct lks_job_book *b, const struct lks_job_due *du
 
 /* Forget requests whose acts are not open any more. */
 void lks_job_acts_sweep(struct lks_job_book *b, const struct lks_state *s);
+
+/* The scheduler knows no such job or run, and did nothing. A later list decides: the run ended, or
+ * the scheduler refuses the job by this id, and would do so each time. */
+void lks_job_acts_missing(struct lks_job_book *b, const struct lks_job_due *due, const char *why,
+                          lks_ms wall);
+const char *lks_job_acts_why(const struct lks_job_book *b, const struct lks_job_due *due);
 
 /* Jobs of a node for an event: at most `max` of those that run, on nodes that are known. A
  * heterogeneous job is one, whichever of its components run there. Texts are views of the list. */

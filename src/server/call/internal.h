@@ -67,6 +67,7 @@ struct lks_internal {
     } sched; /* SCHED_SAID */
     struct {
         struct lks_err why;
+        bool unsent;                                /* it failed before anything was sent */
         struct lks_internal_wish wish;              /* what was asked */
         struct lks_sched_jobs jobs;                 /* owned: where a list is put, and ... */
         struct lks_sched_reservations reservations; /* ... the other */

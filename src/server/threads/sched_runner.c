@@ -392,10 +392,12 @@ static void run_acts(struct lks_authz *authz, struct lks_call *call,
         }
         if (does == LKS_JOB_SEND)
             order(authz, &due);
-        if (does != LKS_JOB_OVER)
-            continue;
-        lks_job_acts_ended(&authz->sched.acts, &due, false, authz->now.wall);
-        tell_acted(authz, call, &due, false, "it does not run any more");
+        if (does == LKS_JOB_OVER)
+            tell_acted(authz, call, &due, false, "it does not run any more");
+        if (does == LKS_JOB_DENIED)
+            tell_acted(authz, call, &due, true, lks_job_acts_why(&authz->sched.acts, &due));
+        if (does == LKS_JOB_OVER || does == LKS_JOB_DENIED)
+            lks_job_acts_ended(&authz->sched.acts, &due, false, authz->now.wall);
     }
 }
 
@@ -441,10 +443,15 @@ static void follow_order(struct lks_authz *authz, struct lks_call *call)
     enum lks_code code = own->site.why.code;
     enum lks_job_act act =
         w->site_wish.verb == LKS_SCHED_SITE_SIGNAL ? LKS_JOB_SIGNAL : LKS_JOB_REQUEUE;
-    bool refused = code == LKS_E_REFUSED || code == LKS_E_DENIED || code == LKS_E_INVALID;
+    bool refused = !own->site.unsent &&
+                   (code == LKS_E_REFUSED || code == LKS_E_DENIED || code == LKS_E_INVALID);
     struct lks_job_due due;
     if (!lks_job_acts_find(authz->state, w->site_wish.tag, w->site, w->site_wish.job, act, &due))
         return;
+    if (code == LKS_E_NOT_FOUND && !own->site.unsent) {
+        lks_job_acts_missing(&authz->sched.acts, &due, own->site.why.msg, authz->now.wall);
+        return;
+    }
     lks_job_acts_ended(&authz->sched.acts, &due, code != LKS_OK && !refused, authz->now.wall);
     if (code == LKS_OK || refused)
         tell_acted(authz, call, &due, refused, own->site.why.msg);
@@ -699,9 +706,10 @@ static void begin(struct lks_client_thread *c, const struct lks_internal_wish *w
     *(w->whole ? &c->sched.sites : &c->sched.open) += 1;
     if (dial(t, w, &err) == LKS_OK)
         return;
-    if (w->whole)
+    if (w->whole) {
+        t->site->own->site.unsent = true;
         report_site(t, &err);
-    else
+    } else
         report(c, w->wish.node, NULL, &err);
     talk_free(t);
 }
