@@ -39,16 +39,8 @@ static const struct {
     {"an age in quotes", "{\"age\":\"1\",\"jobs\":[]}", "malformed", LKS_E_INVALID},
     {"a list that is too old", "{\"age\":60001,\"jobs\":[]}", "60 s old", LKS_E_UNAVAILABLE},
     {"one that is not yet", "{\"age\":60000,\"jobs\":[]}", NULL, LKS_OK},
-    {"the second job has no id", LIST(JOB("17", "") "," JOB("", "")), "job 2 of the list: id",
-     LKS_E_INVALID},
     {"an element that is no object", LIST("17"), "job 1 of the list", LKS_E_INVALID},
     {"an element that is no JSON", LIST("{\"id\":}"), "job 1 of the list", LKS_E_INVALID},
-    {"a control byte", LIST(JOB("17", "g1\\u0007")), "nodes has bytes", LKS_E_INVALID},
-    {"no requeue policy", LIST("{\"id\":\"1\",\"started\":1,\"ends\":1,\"gpus\":1}"), "requeue",
-     LKS_E_INVALID},
-    {"a negative number",
-     LIST("{\"id\":\"1\",\"started\":-1,\"ends\":1,\"gpus\":1,\"requeue\":true}"), "started",
-     LKS_E_INVALID},
 };
 
 static void test_lists(void)
@@ -62,6 +54,56 @@ static void test_lists(void)
         if (lists[i].message != NULL)
             CHECK_HAS(lks_str_from(err.msg), lists[i].message);
         lks_sched_jobs_fini(&jobs);
+    }
+}
+
+/* Users choose some of the texts, and times: none of that may hide the jobs of others. */
+#define USED(account) JOB_OF("17", account, "g2", "1000", "true")
+#define JOB_OF(id, account, nodes, started, requeue)                                               \
+    "{\"id\":\"" id "\",\"user\":\"kim\",\"account\":\"" account "\",\"partition\":\"p\","         \
+    "\"state\":\"running\",\"nodes\":\"" nodes "\",\"started\":" started                           \
+    ",\"ends\":253402300800000,\"requeue\":" requeue ",\"gpus\":8}"
+
+static const struct {
+    const char *name, *job, *id, *account;
+    bool known; /* else it counts as on every node, and nothing is asked of it */
+} odd[] = {
+    {"an escape sequence in the account", USED("ac\\u001b[31mct"), "17", "ac?[31mct", true},
+    {"a line feed in the account", USED("a\\nb"), "17", "a?b", true},
+    {"a mark that turns text in the account", USED("a\\u202eb"), "17", "a???b", true},
+    {"an end beyond the year 9999", USED("llm"), "17", "llm", true},
+    {"nodes with a control byte", JOB_OF("17", "llm", "g2\\u0007", "1000", "true"), "17", "llm",
+     false},
+    {"no id", JOB_OF("", "llm", "g2", "1000", "true"), "?", "llm", false},
+    {"an id with a control byte", JOB_OF("1\\u00077", "llm", "g2", "1000", "true"), "?", "llm",
+     false},
+    {"a negative start", JOB_OF("17", "llm", "g2", "-1", "true"), "17", "llm", false},
+    {"no policy", JOB_OF("17", "llm", "g2", "1000", "null"), "17", "llm", false},
+    {"no nodes and no policy", JOB_OF("17", "llm", "", "null", "null"), "17", "llm", false},
+};
+
+static void test_odd(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(odd); i++) {
+        LKS_CLEANUP(lks_sched_jobs_fini) struct lks_sched_jobs jobs = {0};
+        struct lks_sched_jobs_at at = {0};
+        struct lks_err err = {0};
+        char json[1024];
+        lks_test_case("%s", odd[i].name);
+        (void)snprintf(json, sizeof(json), LIST(JOB("3", "g1") ",%s," JOB("4", "g1")), odd[i].job);
+        CHECK_CODE(lks_sched_jobs_read(lks_str_from(json), &jobs, &err), LKS_OK);
+        CHECK_INT(jobs.count, 3);
+        if (jobs.count != 3)
+            continue;
+        const struct lks_sched_job *job = &jobs.jobs[1];
+        CHECK(job->runs && job->unplaced == !odd[i].known && job->requeue == odd[i].known);
+        CHECK_STR(job->id, odd[i].id);
+        CHECK_STR(job->account, odd[i].account);
+        CHECK_INT(job->started, odd[i].known ? 1000 : 0);
+        CHECK_INT(job->ends, 0);
+        CHECK(lks_sched_jobs_on(&jobs, LKS_STR("g2"), &at) == job);
+        CHECK_INT(lks_sched_jobs_on(&jobs, LKS_STR("g9"), &(struct lks_sched_jobs_at){0}) == job,
+                  !odd[i].known);
     }
 }
 
@@ -172,6 +214,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"lists that are read and refused", test_lists},
+        {"a job that hides no other", test_odd},
         {"too many jobs", test_too_many},
         {"jobs on too many nodes", test_too_many_places},
         {"the jobs of a node", test_nodes},

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WORDS_MAX  ((size_t)256 << 20) /* an arena rounds each text up */
 #define HOSTS_MAX  ((size_t)64 << 20)  /* of one job */
@@ -36,7 +37,8 @@ static void init(struct lks_sched_jobs *jobs)
 
 /* Reading a job ----------------------------------------------------------------------------- */
 
-/* A moment or a number that may be null, which is `otherwise`. */
+/* A moment or a number, or null, which is `otherwise`. False: another value, which is unknown too.
+ */
 static bool read_number(const struct lks_doc *map, const char *key, uint64_t max,
                         uint64_t otherwise, uint64_t *out)
 {
@@ -61,6 +63,22 @@ static enum lks_code keep(struct lks_sched_jobs *jobs, struct lks_str text, stru
     return LKS_OK;
 }
 
+/* Users choose some of these texts: bytes that cannot be printed become '?'. */
+static enum lks_code keep_printable(struct lks_sched_jobs *jobs, struct lks_str text,
+                                    struct lks_str *out, struct lks_err *err)
+{
+    if (lks_str_printable(text))
+        return keep(jobs, text, out, err);
+    char *copy = calloc(1, text.len + 1);
+    if (copy == NULL)
+        return lks_fail_nomem(err);
+    memcpy(copy, text.ptr, text.len);
+    lks_str_make_printable(copy);
+    enum lks_code code = keep(jobs, lks_str_from(copy), out, err);
+    free(copy);
+    return code;
+}
+
 static enum lks_code read_texts(struct lks_sched_jobs *jobs, const struct lks_doc *doc,
                                 struct lks_sched_job *out, struct lks_err *err)
 {
@@ -73,14 +91,20 @@ static enum lks_code read_texts(struct lks_sched_jobs *jobs, const struct lks_do
                  {"state", &out->state},
                  {"nodes", &out->nodes}};
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        struct lks_str text = lks_doc_text(doc, texts[i].key);
-        if (!lks_str_printable(text))
-            return lks_fail(err, LKS_E_INVALID, "%s has bytes that cannot be printed",
-                            texts[i].key);
-        if (keep(jobs, text, texts[i].text, err) != LKS_OK)
+        if (keep_printable(jobs, lks_doc_text(doc, texts[i].key), texts[i].text, err) != LKS_OK)
             return err->code;
     }
     return LKS_OK;
+}
+
+/* A job that cannot be read hides no other one: it counts as on every node, and its run is unknown,
+ * so nothing is asked of it. */
+static void read_unknown(struct lks_sched_job *out)
+{
+    out->started = 0;
+    out->requeue = false;
+    out->runs = true;
+    out->unplaced = true;
 }
 
 static enum lks_code read_job(struct lks_sched_jobs *jobs, const struct lks_doc *doc,
@@ -88,18 +112,25 @@ static enum lks_code read_job(struct lks_sched_jobs *jobs, const struct lks_doc 
 {
     const struct lks_doc *requeue = lks_doc_member(doc, "requeue");
     uint64_t gpus = 0;
+    if (doc->kind != LKS_DOC_MAP)
+        return lks_fail(err, LKS_E_INVALID, "it is no object");
     *id = lks_doc_text(doc, "id");
-    if (id->len == 0 || id->len > ID_MAX || !lks_str_printable(*id))
-        return lks_fail(err, LKS_E_INVALID, "id: a line of 1 to %d bytes", ID_MAX);
-    if (!read_number(doc, "started", LKS_TIME_MAX, 0, &out->started) ||
-        !read_number(doc, "ends", LKS_TIME_MAX, 0, &out->ends) ||
-        !read_number(doc, "gpus", UINT32_MAX - 1, LKS_SCHED_JOBS_UNKNOWN, &gpus) ||
-        requeue == NULL || requeue->kind != LKS_DOC_BOOL)
-        return lks_fail(err, LKS_E_INVALID,
-                        "started, ends and gpus are numbers or null, and requeue is a boolean");
+    bool known = id->len > 0 && id->len <= ID_MAX && lks_str_printable(*id);
+    if (!known)
+        *id = LKS_STR("?");
+    known = read_number(doc, "started", LKS_TIME_MAX, 0, &out->started) && known;
+    (void)read_number(doc, "ends", LKS_TIME_MAX, 0, &out->ends);
+    (void)read_number(doc, "gpus", UINT32_MAX - 1, LKS_SCHED_JOBS_UNKNOWN, &gpus);
     out->gpus = (uint32_t)gpus;
-    out->requeue = requeue->truth;
-    return read_texts(jobs, doc, out, err);
+    out->requeue = requeue != NULL && requeue->kind == LKS_DOC_BOOL && requeue->truth;
+    known = known && requeue != NULL && requeue->kind == LKS_DOC_BOOL &&
+            lks_str_printable(lks_doc_text(doc, "nodes"));
+    if (read_texts(jobs, doc, out, err) != LKS_OK)
+        return err->code;
+    out->runs = out->nodes.len > 0;
+    if (!known)
+        read_unknown(out);
+    return LKS_OK;
 }
 
 /* Where jobs run ---------------------------------------------------------------------------- */
@@ -127,7 +158,8 @@ static enum lks_code place(struct lks_sched_jobs *jobs, uint32_t which, struct l
     struct lks_sched_job *job = &jobs->jobs[which];
     struct lks_hostlist hosts = {0};
     struct lks_err why = {0};
-    enum lks_code code = lks_hostlist_parse(job->nodes, &arena, &hosts, &why);
+    enum lks_code code =
+        job->unplaced ? LKS_E_INVALID : lks_hostlist_parse(job->nodes, &arena, &hosts, &why);
     if (code == LKS_E_NOMEM)
         return lks_fail_nomem(err);
     job->unplaced = code != LKS_OK;
@@ -158,7 +190,6 @@ static enum lks_code put_job(struct lks_sched_jobs *jobs, struct lks_str id,
     if (number == before)
         jobs->by_id[number] = jobs->count;
     job->id = lks_intern_text(&jobs->ids, number);
-    job->runs = job->nodes.len > 0;
     return LKS_VEC_ADD(jobs->jobs, jobs->room, jobs->count, LKS_SCHED_JOBS_LISTED_MAX, *job, err);
 }
 

@@ -3,7 +3,9 @@
  * controller that leads. Plans and rehearsals read the list; nothing of it is journaled.
  *
  * A list is whole or there is none: one that is too long, cut off or malformed is a failure that
- * names its reason. A job whose nodes cannot be read counts as running on every node.
+ * names its reason. A job of which something needed cannot be read (its id, nodes, start, or
+ * whether it may be requeued) hides no other one: it counts as running on every node, and its run
+ * is unknown. Texts are printable: users choose some of them, and other bytes become '?'.
  */
 #ifndef LKS_CORE_SCHED_JOBS_H
 #define LKS_CORE_SCHED_JOBS_H
@@ -25,7 +27,7 @@ struct lks_sched_job {
     lks_ms started, ends; /* wall; 0: it did not start, its end is unknown */
     uint32_t node_count;
     uint32_t gpus; /* on all its nodes, or UNKNOWN */
-    bool runs;     /* has nodes */
+    bool runs;     /* has nodes, or cannot be read */
     bool requeue;  /* the scheduler may start it again */
     bool unplaced; /* it runs, and which nodes it has cannot be read */
 };
