@@ -1,4 +1,5 @@
-/* The parts of lockstep-slurm-bridge that need no Slurm. */
+/* The parts of lockstep-slurm-bridge that need no Slurm.
+ * Long because each part has its table. */
 #include "bridge/serve/durable.h"
 #include "bridge/view/book.h"
 #include "bridge/view/ending.h"
@@ -36,9 +37,9 @@ static void test_owner(void)
         {"empty", "", true, "kim", "", ""},
         {"of a node that was down", "lockstep:change:1 x (before: bad DIMM)", true,
          "lockstep:change:1", "x (before: bad DIMM)", "bad DIMM"},
-        {"of a node that was down, by a reason that speaks of a time before",
-         "lockstep:change:1 x (before: y) (before: bad DIMM)", true, "lockstep:change:1",
-         "x (before: y) (before: bad DIMM)", "bad DIMM"},
+        {"of a node that was down for a reason that speaks of a time before",
+         "lockstep:change:1 x (before: bad DIMM (before: lockstep))", true, "lockstep:change:1",
+         "x (before: bad DIMM (before: lockstep))", "bad DIMM (before: lockstep)"},
         {"the same by another user", "lockstep:change:1 x (before: bad DIMM)", false, "kim",
          "lockstep:change:1 x (before: bad DIMM)", ""},
         {"cut", "lockstep:change:1 x (before: bad DI", true, "lockstep:change:1",
@@ -69,6 +70,12 @@ static void test_reason(void)
         {"none", "", "", "lockstep:change:17", 0},
         {"control characters", "a\nb\x1b", "", "lockstep:change:17 a?b?", 0},
         {"down before", "driver", "bad DIMM", "lockstep:change:17 driver (before: bad DIMM)", 0},
+        {"down, for a reason with one before", "driver", "bad DIMM (before: x)",
+         "lockstep:change:17 driver (before: bad DIMM (before: x))", 0},
+        {"our own words speak of a time before", "x (before: y)", "bad DIMM",
+         "lockstep:change:17 x (before, y) (before: bad DIMM)", 0},
+        {"or would with what follows", "x (before:", "bad DIMM",
+         "lockstep:change:17 x (before, (before: bad DIMM)", 0},
         {"too long", long_text, "", NULL, LKS_DRAIN_REASON_MAX},
         {"too long, and characters of two bytes", uml, "", NULL, LKS_DRAIN_REASON_MAX},
         {"both too long", long_text, long_text, NULL, LKS_DRAIN_REASON_MAX},
@@ -85,6 +92,8 @@ static void test_reason(void)
             CHECK_STR(made, rows[i].want);
         else
             CHECK(made.len == rows[i].len || made.len + 1 == rows[i].len);
+        if (strlen(rows[i].before) < 80) /* as much is kept */
+            CHECK_STR(lks_drain_reason_before(made, true), rows[i].before);
         CHECK((rows[i].before[0] != '\0') == (lks_drain_reason_before(made, true).len > 0));
     }
 }
@@ -618,9 +627,13 @@ static const struct {
 static void test_requests(void)
 {
     for (size_t i = 0; i < LKS_COUNT(asked); i++) {
-        const struct lks_bridge_raw raw = {asked[i].method,        asked[i].path,
-                                           asked[i].if_match,      asked[i].epoch,
-                                           asked[i].epoch != NULL, lks_str_from(asked[i].body)};
+        const struct lks_bridge_raw raw = {asked[i].method,
+                                           asked[i].path,
+                                           asked[i].if_match,
+                                           asked[i].epoch,
+                                           asked[i].epoch != NULL,
+                                           asked[i].if_match != NULL,
+                                           lks_str_from(asked[i].body)};
         struct lks_bridge_request r = {.verb = LKS_BRIDGE_VERBS};
         struct lks_err err = {0};
         lks_test_case("%s", asked[i].name);
@@ -640,7 +653,7 @@ static void test_requests(void)
 
 static void test_request_members(void)
 {
-    struct lks_bridge_raw raw = {"PUT", "/v1/nodes/g1/drain", "\"9007199254740991\"", "12",
+    struct lks_bridge_raw raw = {"PUT", "/v1/nodes/g1/drain", "\"9007199254740991\"", "12", 1,
                                  1,     LKS_STR(DRAIN)};
     struct lks_bridge_request r = {0};
     struct lks_err err = {0};
@@ -649,9 +662,14 @@ static void test_request_members(void)
     CHECK_STR(lks_str_from(r.owner), "lockstep:change:17");
     CHECK_STR(lks_str_from(r.reason), "x");
     CHECK(r.checkpoint && r.epoch == 12 && r.revision == UINT64_C(9007199254740991));
-    raw = (struct lks_bridge_raw){"POST", "/v1/jobs/17/signal",
-                                  NULL,   "1",
-                                  1,      LKS_STR("{\"signal\":\"TERM\",\"batch\":true}")};
+    raw.if_matches = 2;
+    CHECK_CODE(lks_bridge_request_read(&raw, &(struct lks_bridge_request){0}, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "'If-Match' is there twice");
+    raw = (struct lks_bridge_raw){.method = "POST",
+                                  .path = "/v1/jobs/17/signal",
+                                  .epoch = "1",
+                                  .epochs = 1,
+                                  .body = LKS_STR("{\"signal\":\"TERM\",\"batch\":true}")};
     CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);
     CHECK(r.signal == SIGTERM && r.batch && r.started == 0);
     raw.body = LKS_STR("{\"signal\":\"TERM\",\"started\":1763200000000}");

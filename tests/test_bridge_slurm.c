@@ -336,6 +336,12 @@ void slurm_free_ctl_conf(slurm_conf_t *slurm_ctl_conf_ptr)
     free(slurm_ctl_conf_ptr);
 }
 
+int slurm_ping(int dest)
+{
+    (void)dest;
+    return SLURM_SUCCESS;
+}
+
 /* Readings ---------------------------------------------------------------------------------- */
 
 static void slurm_drop(struct lks_slurm **s)
@@ -780,6 +786,73 @@ static void test_groups(void)
     fclose(null);
 }
 
+static void on_done(uv_async_t *done)
+{
+    (void)done;
+}
+
+static void wait_failed(struct lks_worker *w)
+{
+    for (bool failed = false; !failed;) {
+        uv_mutex_lock(&w->lock);
+        failed = w->status.failed;
+        uv_mutex_unlock(&w->lock);
+        usleep(1000);
+    }
+}
+
+static void worker_drop(struct lks_worker *w, uv_loop_t *loop)
+{
+    uv_close((uv_handle_t *)&w->done, NULL);
+    (void)uv_run(loop, UV_RUN_DEFAULT);
+    CHECK_INT(uv_loop_close(loop), 0);
+    lks_bridge_book_fini(&w->book);
+    lks_slurm_free(w->slurm);
+    lks_log_fini(w->log);
+    uv_mutex_destroy(&w->lock);
+    uv_cond_destroy(&w->wake);
+}
+
+/* The log names what failed: slurmctld, or the disk of the bridge. */
+static void test_log(void)
+{
+    static const struct {
+        const char *name, *path;
+        int error;
+        const char *says, *lacks;
+    } rows[] = {
+        {"slurmctld is silent", "/dev/null", SILENT, "slurmctld does not answer", "be kept"},
+        {"the state cannot be kept", "/dev/null/x/bridge.json", 0, "cannot keep the revision",
+         "does not answer"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_worker w = {0};
+        struct lks_log log = {0};
+        struct lks_err err = {0};
+        uv_loop_t loop;
+        char *text = NULL;
+        size_t len = 0;
+        FILE *out = open_memstream(&text, &len);
+        lks_test_case("%s", rows[i].name);
+        ctl_reset();
+        ctl.node_error = rows[i].error;
+        snprintf(w.durable.path, sizeof(w.durable.path), "%s", rows[i].path);
+        CHECK_CODE(lks_slurm_new(getuid(), &w.slurm, &err), LKS_OK);
+        lks_log_init(&log, out, LKS_LEVEL_INFO, LKS_LOG_LOGFMT, log_now);
+        w.log = &log;
+        CHECK_INT(uv_loop_init(&loop), 0);
+        CHECK_CODE(lks_worker_start(&w, &loop, on_done, NULL, &err), LKS_OK);
+        wait_failed(&w);
+        CHECK(lks_worker_stop(&w, 60 * LKS_SECOND));
+        fflush(out);
+        CHECK_HAS(lks_str_from(text), rows[i].says);
+        CHECK(strstr(text, rows[i].lacks) == NULL);
+        worker_drop(&w, &loop);
+        fclose(out);
+        free(text);
+    }
+}
+
 /* A reservation as it is asked for, in minutes from now. */
 static const struct {
     const char *name;
@@ -875,6 +948,7 @@ int main(void)
         {"runs of jobs", test_runs},
         {"what lockstep says of nodes", test_truth},
         {"drains of several nodes", test_groups},
+        {"what the log says of a failure", test_log},
         {"reservations", test_reserves},
         {0},
     };

@@ -593,6 +593,9 @@ def refusals(c, b):
                        b"Content-Length: 0\r\nConnection: close\r\n\r\n")
     check("two epochs are refused", status == 400 and "twice" in body["error"] and
           b.ask("GET", "/v1/health")[1]["epoch"] == 7, body)
+    status, body = raw(b"POST /v1/nodes/n1/release HTTP/1.1\r\nHost: b\r\nLockstep-Epoch: 7\r\nIf-Match: \"1\"\r\n"
+                       b"If-Match: \"2\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    check("two revisions are refused", status == 400 and "twice" in body["error"], body)
 
 
 def two_bridges(c, b):

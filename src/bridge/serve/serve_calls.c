@@ -274,18 +274,23 @@ static bool is_allowed(const struct lks_bridge_options *o, const struct lks_http
     return false;
 }
 
-static void count_epoch(void *ctx, const char *name, const char *value)
+struct count {
+    const char *name;
+    unsigned found;
+};
+
+static void count_one(void *ctx, const char *name, const char *value)
 {
-    unsigned *count = ctx;
+    struct count *count = ctx;
     (void)value;
-    *count += strcasecmp(name, "Lockstep-Epoch") == 0;
+    count->found += strcasecmp(name, count->name) == 0;
 }
 
-static unsigned count_epochs(const struct lks_httpd_exchange *x)
+static unsigned count_headers(const struct lks_httpd_exchange *x, const char *name)
 {
-    unsigned count = 0;
-    lks_httpd_headers(x, count_epoch, &count);
-    return count;
+    struct count count = {name, 0};
+    lks_httpd_headers(x, count_one, &count);
+    return count.found;
 }
 
 void lks_serve_request(void *ctx, struct lks_httpd_exchange *x,
@@ -296,7 +301,8 @@ void lks_serve_request(void *ctx, struct lks_httpd_exchange *x,
                                        .path = request->path,
                                        .if_match = lks_httpd_header(x, "If-Match"),
                                        .epoch = lks_httpd_header(x, "Lockstep-Epoch"),
-                                       .epochs = count_epochs(x),
+                                       .epochs = count_headers(x, "Lockstep-Epoch"),
+                                       .if_matches = count_headers(x, "If-Match"),
                                        .body = request->body};
     LKS_CLEANUP(lks_bridge_request_fini) struct lks_bridge_request r = {0};
     struct lks_err err = {0};

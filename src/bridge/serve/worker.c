@@ -118,6 +118,12 @@ static void ping(struct lks_worker *w)
     uv_mutex_unlock(&w->lock);
 }
 
+static const char *failed_text(enum lks_code code)
+{
+    return code == LKS_E_UNAVAILABLE ? "slurmctld does not answer"
+                                     : "the nodes of slurmctld cannot be read, or not be kept";
+}
+
 /* A reading that fails is told when the first one does, and when one succeeds again. */
 static void renew(struct lks_worker *w)
 {
@@ -131,9 +137,9 @@ static void renew(struct lks_worker *w)
     snprintf(w->status.failure, sizeof(w->status.failure), "%s", code != LKS_OK ? err.msg : "");
     uv_mutex_unlock(&w->lock);
     if (code != LKS_OK && (!before || first))
-        note(w, LKS_LEVEL_WARNING, "slurmctld does not answer", err.msg);
+        note(w, LKS_LEVEL_WARNING, failed_text(code), err.msg);
     if (code == LKS_OK && before)
-        note(w, LKS_LEVEL_INFO, "slurmctld answers again", "");
+        note(w, LKS_LEVEL_INFO, "the nodes are read from slurmctld again", "");
     uv_async_send(&w->done); /* readers need not wait for the ping */
     if (first || lks_clock_wall() - w->status.pinged > PING_MS)
         ping(w);

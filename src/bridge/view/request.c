@@ -137,6 +137,8 @@ static enum lks_code read_revision(const struct lks_bridge_raw *raw, struct lks_
                                    struct lks_err *err)
 {
     struct lks_str tag = lks_str_from(raw->if_match != NULL ? raw->if_match : "");
+    if (raw->if_matches > 1)
+        return lks_fail(err, LKS_E_INVALID, "the header 'If-Match' is there twice");
     if (tag.len > 2 && tag.ptr[0] == '"' && tag.ptr[tag.len - 1] == '"' &&
         lks_str_number((struct lks_str){tag.ptr + 1, tag.len - 2}, NUMBER_MAX, &out->revision))
         return LKS_OK;

@@ -46,7 +46,7 @@ extern const char *const lks_bridge_request_words[]; /* "health" ... "epoch", NU
 /* As they came; NULL: no such header. */
 struct lks_bridge_raw {
     const char *method, *path, *if_match, *epoch;
-    unsigned epochs; /* headers with an epoch: two that differ could be read either way */
+    unsigned epochs, if_matches; /* such headers: two that differ could be read either way */
     struct lks_str body;
 };
 

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define BEFORE     " (before: "
-#define BY_MAX     32 /* bytes of a person's name */
+#define MARK       " (before:" /* without the blank, which what follows could add */
+#define BY_MAX     32          /* bytes of a person's name */
 #define WORDS_MAX  64 /* and of their words, where all is there: owner, row, reason before */
 #define BEFORE_MAX 80 /* bytes of the reason that was there before, at the most */
 
@@ -42,15 +43,27 @@ void lks_drain_reason_words(struct lks_str by, struct lks_str words, uint64_t ro
     lks_str_make_printable(out);
 }
 
+/* Our own words never look like what stands behind them: the first mark is where that starts. */
+static void blunt(struct lks_str reason, char out[LKS_DRAIN_REASON_MAX + 1])
+{
+    reason = fit(reason, LKS_DRAIN_REASON_MAX);
+    snprintf(out, LKS_DRAIN_REASON_MAX + 1, "%" LKS_STR_FMT, LKS_STR_ARG(reason));
+    for (ptrdiff_t at; (at = lks_str_find(lks_str_from(out), LKS_STR(MARK))) >= 0;)
+        out[(size_t)at + sizeof(MARK) - 2] = ',';
+}
+
 void lks_drain_reason_write(struct lks_str owner, struct lks_str reason, struct lks_str before,
                             char out[LKS_DRAIN_REASON_MAX + 1])
 {
+    char own[LKS_DRAIN_REASON_MAX + 1];
     char tail[BEFORE_MAX + sizeof(BEFORE) + 1] = "";
     before = fit(before, BEFORE_MAX);
     if (before.len > 0)
         snprintf(tail, sizeof(tail), BEFORE "%" LKS_STR_FMT ")", LKS_STR_ARG(before));
     size_t taken = owner.len + 1 + strlen(tail);
-    reason = fit(reason, taken < LKS_DRAIN_REASON_MAX ? LKS_DRAIN_REASON_MAX - taken : 0);
+    blunt(reason, own);
+    reason =
+        fit(lks_str_from(own), taken < LKS_DRAIN_REASON_MAX ? LKS_DRAIN_REASON_MAX - taken : 0);
     snprintf(out, LKS_DRAIN_REASON_MAX + 1, "%" LKS_STR_FMT "%s%" LKS_STR_FMT "%s",
              LKS_STR_ARG(owner), reason.len > 0 ? " " : "", LKS_STR_ARG(reason), tail);
     lks_str_make_printable(out);
@@ -80,12 +93,9 @@ struct lks_str lks_drain_reason_before(struct lks_str reason, bool own)
     struct lks_str owner, rest;
     if (!is_ours(reason, own, &owner, &rest) || !lks_str_ends(reason, ")"))
         return LKS_STR("");
-    struct lks_str before = reason;
-    for (ptrdiff_t at; (at = lks_str_find(before, LKS_STR(BEFORE))) >= 0;) {
-        size_t from = (size_t)at + sizeof(BEFORE) - 1; /* ours is the last one */
-        before = (struct lks_str){before.ptr + from, before.len - from};
-    }
-    if (before.len == reason.len)
+    ptrdiff_t at = lks_str_find(reason, LKS_STR(BEFORE)); /* ours is the first one */
+    if (at < 0)
         return LKS_STR("");
-    return (struct lks_str){before.ptr, before.len - 1};
+    size_t from = (size_t)at + sizeof(BEFORE) - 1;
+    return (struct lks_str){reason.ptr + from, reason.len - from - 1};
 }
