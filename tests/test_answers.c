@@ -403,7 +403,7 @@ static const struct {
 } unanswered[] = {
     {"Node", "inband_age_ms skew_ms heard_ms_ago", "heartbeats are of the process"},
     {"Node", "scheduler", "answers of schedulers are of the process"},
-    {"Change", "jobs", "lists of schedulers are of the process"},
+    {"Change", "jobs unlisted reserved", "lists of schedulers are of the process"},
     {"Procedure", "jobs", "lists of schedulers are of the process"},
     {"Endpoint", "failed failure", "leases are in the store beside the journal"},
     {"Admissions", "next", "the log of admissions is of the process"},

@@ -1,5 +1,6 @@
 /* Jobs on nodes that drain: signalled and requeued, where the plan of the change says so. */
 #include "core/actions/job_acts.h"
+#include "core/actions/sched_sites.h"
 #include "core/campaign/campaign.h"
 #include "core/rows/change.h"
 #include "core/sched/jobs.h"
@@ -576,6 +577,79 @@ static void heterogeneous(void)
     }
 }
 
+/* A list of jobs that does not come while drains wait for it: what happens one after the other, and
+ * the alarm after it. */
+enum lists_do { NO_LIST, A_LIST, NO_DRAIN, NEW_LEADER };
+
+static const struct {
+    const char *name;
+    enum lists_do does;
+    lks_ms after; /* this long after the row before */
+    bool open;    /* then there is an alarm */
+} late_lists[] = {
+    {"the first failure", NO_LIST, 1, false},
+    {"not for long", NO_LIST, LKS_CAMPAIGN_JOBS_UNLISTED - 2, false},
+    {"for five minutes", NO_LIST, 2, true},
+    {"still", NO_LIST, MINUTE, true},
+    {"another controller knows no list", NEW_LEADER, MINUTE, true},
+    {"a list", A_LIST, 1, false},
+    {"failures again", NO_LIST, 1, false},
+    {"for five minutes again", NO_LIST, LKS_CAMPAIGN_JOBS_UNLISTED, true},
+    {"no drain waits for it", NO_DRAIN, 1, false},
+    {"and none does later", NO_LIST, LKS_CAMPAIGN_JOBS_UNLISTED, false},
+};
+
+static void look_at_alarm(struct scene *s, const struct lks_sched_sites *sites, lks_ms mono,
+                          bool open)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = 1 << 16};
+    const struct lks_now now = {.wall = s->w.a.now.wall, .mono = mono};
+    struct lks_event e = {.kind = LKS_EVENT_SCHED_ALARM};
+    if (lks_campaign_jobs_alarm(sites, &s->w.a.state, now, 1, &arena, &e.sched_alarm))
+        campaign_event(&s->w, &e);
+    CHECK(!lks_campaign_jobs_alarm(sites, &s->w.a.state, now, 1, &arena, &e.sched_alarm));
+    uint32_t at = 0;
+    struct lks_str subject = {0};
+    CHECK_INT(lks_sched_alarm_next(&s->w.a.state, LKS_ALARM_BRIDGE, &at, &subject), open);
+    if (open)
+        CHECK(lks_str_starts(subject, "simulated at "));
+}
+
+static void no_list(void)
+{
+    struct scene s = {.jobs = {{.id = "17", .nodes = {"n1"}, .requeue = true}}, .count = 1};
+    struct lks_sched_sites sites = {0};
+    struct lks_err err = {0};
+    lks_ms mono = HOUR;
+    start(&s, (struct campaign_plan){.nodes = 1, .requeues = true});
+    campaign_settle(&s.w);
+    const struct lks_state *state = &s.w.a.state;
+    const struct lks_node *n = &state->nodes[lks_state_node(state, LKS_STR("n1"))];
+    struct lks_str site = lks_state_text(state, n->site), sched = LKS_STR("simulated");
+    for (size_t i = 0; i < LKS_COUNT(late_lists); i++) {
+        struct lks_sched_jobs jobs = {0};
+        lks_test_case("%s", late_lists[i].name);
+        s.w.a.now.wall += late_lists[i].after;
+        mono += late_lists[i].after;
+        const struct lks_now now = {.wall = s.w.a.now.wall, .mono = mono};
+        if (late_lists[i].does == NEW_LEADER)
+            lks_sched_sites_fini(&sites);
+        CHECK_CODE(lks_sched_sites_ask(&sites, site, sched, mono, &err), LKS_OK);
+        if (late_lists[i].does == NO_LIST)
+            lks_sched_sites_failed(&sites, site, sched, "it is cut off", now, 1);
+        if (late_lists[i].does == A_LIST) {
+            CHECK_CODE(lks_sched_jobs_read(LKS_STR("{\"age\":0,\"jobs\":[]}"), &jobs, &err),
+                       LKS_OK);
+            lks_sched_sites_listed(&sites, site, sched, &jobs, now, 1);
+        }
+        if (late_lists[i].does == NO_DRAIN)
+            s.w.a.state.nodes[lks_state_node(state, LKS_STR("n1"))].drained_by = 0;
+        look_at_alarm(&s, &sites, mono, late_lists[i].open);
+    }
+    lks_sched_sites_fini(&sites);
+    campaign_end(&s.w);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -588,6 +662,7 @@ int main(void)
         {"requests", requests},
         {"jobs: a request that left late", left_late},
         {"listed", listed},
+        {"no list", no_list},
         {"acts without an answer", closed},
         {"acts that are old", old},
         {"heterogeneous jobs", heterogeneous},

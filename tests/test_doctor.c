@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 16, ANSWERS = 10 };
+enum { FILE_MAX = 1 << 16, ANSWERS = 11 };
 
 static struct lks_tree tree;
 
@@ -123,6 +123,11 @@ static const struct row {
      "slurmrestd drains nodes without epochs",
      "run lockstep-slurm-bridge; docs/slurm.md, \"slurmrestd\"",
      SCHEDULER("\"unfenced\":3,\"missing\":0,\"failing\":0,\"gres\":0,\"gres_differ\":0")},
+    {"lists of jobs that come", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "job lists", "good",
+     "every list of jobs that is asked for comes", NULL, SCHEDULER(CALM)},
+    {"a list of jobs that does not come", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "job lists",
+     "bad", "no job of a draining node is requeued: p (since ", STAYS_FIX,
+     SCHEDULER(CALM ",\"unlisted\":\"2026-11-01T00:00:00.000Z\",\"unlisted_text\":\"cut off\"")},
     {"GPUs that a scheduler advertises", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "gres", "good",
      "schedulers advertise the GPUs that stacks pin", NULL,
      SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":3,\"gres_differ\":0")},
@@ -179,9 +184,9 @@ static struct lks_run run(const struct row *row)
     bool asked = row->schedulers != NULL, bridged = asked && strcmp(row->check, "bridges") == 0;
     const char *schedulers = asked && !bridged ? row->schedulers : NO_SCHEDULER;
     const char *bridges = bridged ? row->schedulers : NO_SCHEDULER;
-    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics,  row->fleet, schedulers,
-                                   schedulers,         bridges,       schedulers, schedulers,
-                                   row->sweeps,        row->endpoints};
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,    schedulers,
+                                   schedulers,         bridges,      schedulers,    schedulers,
+                                   schedulers,         row->sweeps,  row->endpoints};
     struct lks_buf texts[ANSWERS] = {0};
     struct lks_liar liar = {.turn_count = ANSWERS};
     char path[128], server[160];

@@ -173,6 +173,35 @@ static void listed(void)
     tear_down(&s);
 }
 
+static struct lks_str show_unlisted(struct scene *s)
+{
+    const struct lks_view_jobs v = {&s->w.a.state, &s->book, &s->sites, s->w.a.now};
+    struct lks_json_writer w = {.out = &s->out};
+    lks_buf_truncate(&s->out, 0);
+    lks_json_begin(&w, NULL, '{');
+    lks_view_jobs_unlisted(&w, &v, campaign_change(&s->w));
+    lks_json_end(&w, '}');
+    return lks_buf_view(&s->out);
+}
+
+/* A change that runs names the sites whose lists its drains wait for. */
+static void check_unlisted(struct scene *s)
+{
+    struct lks_err err = {0};
+    s->w.nodes[0].busy = true;
+    campaign_settle(&s->w);
+    CHECK_CODE(
+        lks_sched_sites_ask(&s->sites, site_of(s), LKS_STR("simulated"), s->w.a.now.mono, &err),
+        LKS_OK);
+    CHECK_STR(show_unlisted(s), "{}");
+    lks_sched_sites_failed(&s->sites, site_of(s), LKS_STR("simulated"), "it is cut off", s->w.a.now,
+                           1);
+    (void)CHECK_HAS(show_unlisted(s), "{\"unlisted\":[{");
+    (void)CHECK_HAS(show_unlisted(s), "\"text\":\"it is cut off\"}]}");
+    list(s, "n1");
+    CHECK_STR(show_unlisted(s), "{}");
+}
+
 /* What it did, once it did something. */
 static void acts(void)
 {
@@ -183,6 +212,7 @@ static void acts(void)
     lks_view_jobs_acted(&w, &s.w.a.state, campaign_change(&s.w));
     lks_json_end(&w, '}');
     CHECK_STR(lks_buf_view(&s.out), "{}");
+    check_unlisted(&s);
     campaign_record(&s.w, &(struct lks_record){.kind = LKS_RECORD_JOB_ACT,
                                                .job_act = {.change = 1,
                                                            .job = LKS_STR("17"),

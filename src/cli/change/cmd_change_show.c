@@ -334,6 +334,16 @@ static const struct lks_listing_column reserved_columns[] = {
 static const struct lks_listing_part reserved = {"reserved", LKS_PART_COLUMNS(reserved_columns),
                                                  "\nreserved by schedulers:\n", false};
 
+static const struct lks_listing_column unlisted_columns[] = {
+    LKS_LEFT("site", "[{site}|-]"),
+    LKS_LEFT("scheduler", "scheduler"),
+    LKS_LEFT("since", "since"),
+    LKS_WRAP("why", "text"),
+};
+static const struct lks_listing_part unlisted = {
+    "unlisted", LKS_PART_COLUMNS(unlisted_columns),
+    "\nno list of jobs comes, so none is signalled or requeued:\n", false};
+
 static const struct lks_listing_column act_columns[] = {
     LKS_LEFT("job", "job"),
     LKS_LEFT("user", "user"),
@@ -472,6 +482,7 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
     if (lks_change_print_plan(cli, q.answer.doc, err) != LKS_OK ||
         lks_listing_part(cli, &waits, q.answer.doc, err) != LKS_OK ||
         lks_listing_part(cli, &reserved, q.answer.doc, err) != LKS_OK ||
+        lks_listing_part(cli, &unlisted, q.answer.doc, err) != LKS_OK ||
         lks_listing_part(cli, &acts, q.answer.doc, err) != LKS_OK)
         return err->code;
     return print_waiting(cli, args, q.answer.doc, err);

@@ -407,6 +407,8 @@ const struct lks_doctor_check lks_doctor_checks[] = {
      "Bridges to schedulers have the epoch of the leader, and the fleet has nodes at their sites."},
     {"verdicts", LKS_DOCTOR_CONTROLLER, lks_doctor_verdicts,
      "Schedulers show lockstep's verdicts on nodes, or have for less than 10 minutes not."},
+    {"job lists", LKS_DOCTOR_CONTROLLER, lks_doctor_job_lists,
+     "Schedulers list the jobs that plans and drains ask for."},
     {"reservations", LKS_DOCTOR_CONTROLLER, lks_doctor_reservations,
      "Schedulers reserve nodes for windows of changes, in pools with 'reserve: true'."},
     {"sweeps", LKS_DOCTOR_CONTROLLER, lks_doctor_sweeps,

@@ -56,7 +56,7 @@ lks_doctor_fn lks_doctor_served;
 lks_doctor_fn lks_doctor_followers;
 lks_doctor_fn lks_doctor_readings;
 lks_doctor_fn lks_doctor_schedulers, lks_doctor_gres, lks_doctor_verdicts, lks_doctor_bridges;
-lks_doctor_fn lks_doctor_reservations;
+lks_doctor_fn lks_doctor_reservations, lks_doctor_job_lists;
 lks_doctor_fn lks_doctor_sweeps;
 lks_doctor_fn lks_doctor_endpoints;
 lks_doctor_fn lks_doctor_alarms;

@@ -421,6 +421,34 @@ void lks_doctor_reservations(struct lks_doctor *d)
                    l.names.ptr, more(&l));
 }
 
+static enum lks_code look_at_list(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct look *l = ctx;
+    (void)err;
+    l->all++;
+    if (lks_doc_text(item, "unlisted").len > 0)
+        name_row(l, item, "{pool} (since {unlisted}: {unlisted_text})");
+    return LKS_OK;
+}
+
+void lks_doctor_job_lists(struct lks_doctor *d)
+{
+    LKS_CLEANUP(look_fini)
+    struct look l = {.d = d, .names = LKS_BUF(LKS_DOCTOR_TEXT_MAX / 2)};
+    struct lks_err err = {0};
+    if (d->remote.client == NULL || !walk(&l, "/v1/schedulers", look_at_list, &err) || l.all == 0)
+        return;
+    if (l.found == 0) {
+        lks_doctor_say(d, "job lists", GOOD, "every list of jobs that is asked for comes");
+        return;
+    }
+    lks_doctor_fix(d, "journalctl -u lockstep-slurm-bridge -n 50    # on the bridge's host");
+    lks_doctor_say(d, "job lists", BAD,
+                   "schedulers do not list their jobs, so plans show old lists and no job of a "
+                   "draining node is requeued: %s%s",
+                   l.names.ptr, more(&l));
+}
+
 void lks_doctor_schedulers(struct lks_doctor *d)
 {
     LKS_CLEANUP(look_fini)

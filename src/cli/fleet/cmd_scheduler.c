@@ -16,7 +16,7 @@ static const struct lks_listing_column columns[] = {
     {"other GPUs", "gres_differ", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     LKS_RIGHT("reserved", "reserved"),
     LKS_LEFT("oldest answer", "[{oldest}|-]"),
-    LKS_WRAP("reason", "[{text}|{late_text}|{unreserved}|-]"),
+    LKS_WRAP("reason", "[{text}|{unlisted_text}|{late_text}|{unreserved}|-]"),
 };
 
 static const struct lks_listing schedulers = {

@@ -75,7 +75,7 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "lockstepd.yaml.",                                                                            \
      "{items: [{pool, scheduler, nodes, draining, drained, "                                       \
      "foreign, missing, unfenced, published, behind, failing, late, gres, gres_differ, "           \
-     "reserved, unreserved?, oldest?, text?, late_text?}]}",                                       \
+     "reserved, unreserved?, oldest?, text?, late_text?, unlisted?, unlisted_text?}]}",            \
      lks_cmd_scheduler_ls},                                                                        \
     {LKS_LOOK, "sweep ls", "", 0, 0, lks_acts_list_options,                                        \
      "Show how well management endpoints are read, by pool", "",                                   \

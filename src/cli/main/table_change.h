@@ -60,7 +60,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "aborted or rejected.",                                                                       \
      "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", waits: [{wave, node, " \
      "state, doing?, why?, until?}], reserved?: [{name, site?, pool, nodes, from, "                \
-     "until}], jobs_touched?, job_acts?: [{job, site?, user?, node?, act, "                        \
+     "until}], unlisted?: [{site?, scheduler, since, text?}], "                                   \
+     "jobs_touched?, job_acts?: [{job, site?, user?, node?, act, "                                \
      "state, signal?, at?, until?, text?}], " LKS_CHANGE_JOBS ", frozen?, "                       \
      LKS_CHANGE_APPROVALS ", " LKS_CHANGE_UNREACHABLE                                              \
      ", votes: [{yes, by?, reason?, at?, ends?, ticket?, who?, credential?, minters?: []}], "      \

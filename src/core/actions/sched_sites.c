@@ -206,6 +206,11 @@ static bool wants_jobs(const struct lks_sched_site *at, lks_ms mono)
     return (at->wanted || mono < at->asked_for) && mono >= at->due && mono >= at->asked_until;
 }
 
+bool lks_sched_sites_unlisted(const struct lks_sched_site *site, lks_ms mono)
+{
+    return site->failures > 0 && (site->wanted || mono < site->asked_for);
+}
+
 /* The next request of the site; false: there is none. */
 static bool next(struct lks_sched_site *at, lks_ms mono, struct lks_arena *arena,
                  struct lks_sched_site_wish *out)

@@ -104,6 +104,9 @@ enum lks_code lks_sched_sites_order(struct lks_sched_sites *b, struct lks_str si
                                     struct lks_str sched, const struct lks_sched_site_wish *wish,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
+/* The list of jobs is asked for, and the last answer had none: `trouble` has the reason. */
+bool lks_sched_sites_unlisted(const struct lks_sched_site *site, lks_ms mono);
+
 /* NULL: nothing is known of the site. */
 const struct lks_sched_site *lks_sched_sites_find(const struct lks_sched_sites *b,
                                                   struct lks_str site, struct lks_str sched);

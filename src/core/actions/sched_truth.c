@@ -267,7 +267,8 @@ struct lks_str lks_sched_truth_alarm_site(struct lks_str subject)
     return at < 0 ? LKS_STR("") : (struct lks_str){subject.ptr + skip, subject.len - skip};
 }
 
-static struct lks_str subject_of(struct lks_arena *arena, const struct lks_sched_site *site)
+struct lks_str lks_sched_truth_alarm_subject(struct lks_arena *arena,
+                                             const struct lks_sched_site *site)
 {
     return lks_arena_format(arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(site->sched),
                             subject_at, LKS_STR_ARG(site->site));
@@ -302,7 +303,7 @@ static bool ends(const struct lks_sched_site *site)
     return site->compared && site->behind == 0 && site->unheard == 0;
 }
 
-static bool is_known(const struct lks_sched_sites *b, struct lks_str subject)
+bool lks_sched_truth_alarm_known(const struct lks_sched_sites *b, struct lks_str subject)
 {
     struct lks_str site = lks_sched_truth_alarm_site(subject), sched = subject;
     size_t behind = site.len + strlen(subject_at);
@@ -317,7 +318,7 @@ static bool find_orphan(const struct lks_sched_sites *b, const struct lks_state 
     uint32_t at = 0;
     struct lks_str subject;
     while (b->scan > 0 && lks_sched_alarm_next(s, LKS_ALARM_VERDICTS, &at, &subject)) {
-        if (is_known(b, subject))
+        if (lks_sched_truth_alarm_known(b, subject))
             continue;
         *out = (struct lks_event_sched_alarm){.kind = LKS_ALARM_VERDICTS,
                                               .over = true,
@@ -337,7 +338,7 @@ bool lks_sched_truth_alarm(const struct lks_sched_sites *b, const struct lks_sta
         bool late = raises(site, s, now, speed);
         if (!late && !ends(site))
             continue;
-        struct lks_str subject = subject_of(arena, site);
+        struct lks_str subject = lks_sched_truth_alarm_subject(arena, site);
         if (lks_sched_alarm_open(s, LKS_ALARM_VERDICTS, subject) == late)
             continue;
         *out = (struct lks_event_sched_alarm){

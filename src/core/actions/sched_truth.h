@@ -58,6 +58,11 @@ bool lks_sched_truth_alarm(const struct lks_sched_sites *b, const struct lks_sta
 /* The site in the subject of such an alarm, "slurm at oslo"; empty: none. */
 struct lks_str lks_sched_truth_alarm_site(struct lks_str subject);
 
+/* The subject for a site, in `arena`; and whether a node was there since the start. */
+struct lks_str lks_sched_truth_alarm_subject(struct lks_arena *arena,
+                                             const struct lks_sched_site *site);
+bool lks_sched_truth_alarm_known(const struct lks_sched_sites *b, struct lks_str subject);
+
 /* A node's answer says when the scheduler read its configuration. Where that is later than what was
  * known, all nodes of the site are asked about again. */
 void lks_sched_truth_configured(struct lks_sched_book *b, const struct lks_state *s, uint32_t node,

@@ -44,7 +44,10 @@
 
 struct lks_book;
 struct lks_gate_plan;
+struct lks_arena;
+struct lks_event_sched_alarm;
 struct lks_job_due;
+struct lks_sched_sites;
 
 /* That a node which is not heard of is waited for: since its wave began where it did not begin,
  * else since it was lost while it drains. Behind that it is left alone. */
@@ -110,6 +113,14 @@ bool lks_campaign_wait(const struct lks_state *s, const struct lks_book *book, s
  * for the change any more, so nothing sends it again. NULL: it stays open; an act of a change that
  * is paused or halted does, which may be resumed. */
 const char *lks_campaign_jobs_closed(const struct lks_state *s, const struct lks_job_due *due);
+
+/* The next alarm to raise or to end about a site whose jobs cannot be listed for that long, while
+ * nodes drain there whose jobs are to be requeued. False: there is none. Texts are of `arena`, of
+ * the state, or static. */
+#define LKS_CAMPAIGN_JOBS_UNLISTED (300 * LKS_SECOND)
+bool lks_campaign_jobs_alarm(const struct lks_sched_sites *b, const struct lks_state *s,
+                             struct lks_now now, uint64_t speed, struct lks_arena *arena,
+                             struct lks_event_sched_alarm *out);
 
 /* Whether the node drains by a change that may touch its jobs: it wants LKS_EVENT_SCHED_JOBS. */
 bool lks_campaign_jobs_wanted(const struct lks_state *s, uint32_t node);

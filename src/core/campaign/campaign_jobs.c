@@ -12,6 +12,8 @@
  * requeued already: core/actions/job_acts.h.
  */
 #include "core/actions/job_acts.h"
+#include "core/actions/sched_sites.h"
+#include "core/actions/sched_truth.h"
 #include "core/campaign/campaign_parts.h"
 #include "core/registry/book.h"
 #include "core/rows/pool.h"
@@ -92,6 +94,81 @@ const char *lks_campaign_jobs_closed(const struct lks_state *s, const struct lks
         return NULL;
     return "its node stopped draining before the scheduler answered: whether it was done is not "
            "known";
+}
+
+/* Sites that list no jobs -------------------------------------------------------------------- */
+
+static bool is_wanted_at(const struct lks_state *s, const struct lks_sched_site *site)
+{
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (n->drained_by != 0 && n->pool < s->pool_count &&
+            lks_str_eq(lks_state_text(s, n->site), site->site) &&
+            lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched) &&
+            lks_campaign_jobs_wanted(s, i))
+            return true;
+    }
+    return false;
+}
+
+static struct lks_str unlisted_text(struct lks_arena *arena, const struct lks_sched_site *site)
+{
+    char since[LKS_TIME_TEXT_SIZE];
+    return lks_arena_format(
+        arena,
+        "the jobs of %" LKS_STR_FMT " at site '%" LKS_STR_FMT
+        "' have not been listed since %s: %s; jobs on draining nodes are neither "
+        "signalled nor requeued until a list comes; 'lockstep scheduler ls' "
+        "has the cause",
+        LKS_STR_ARG(site->sched), LKS_STR_ARG(site->site),
+        lks_time_text(site->failing_since, since), site->trouble);
+}
+
+/* Of a site that no node is at any more. */
+static bool find_orphan(const struct lks_sched_sites *b, const struct lks_state *s,
+                        struct lks_event_sched_alarm *out)
+{
+    uint32_t at = 0;
+    struct lks_str subject;
+    while (b->scan > 0 && lks_sched_alarm_next(s, LKS_ALARM_BRIDGE, &at, &subject)) {
+        if (lks_sched_truth_alarm_site(subject).len == 0 || lks_sched_truth_alarm_known(b, subject))
+            continue;
+        *out = (struct lks_event_sched_alarm){.kind = LKS_ALARM_BRIDGE,
+                                              .over = true,
+                                              .subject = subject,
+                                              .text = LKS_STR("lockstep has no node there")};
+        return true;
+    }
+    return false;
+}
+
+bool lks_campaign_jobs_alarm(const struct lks_sched_sites *b, const struct lks_state *s,
+                             struct lks_now now, uint64_t speed, struct lks_arena *arena,
+                             struct lks_event_sched_alarm *out)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct lks_sched_site *site = b->items[i];
+        bool late = site->failures > 0 &&
+                    now.wall >= site->failing_since + LKS_CAMPAIGN_JOBS_UNLISTED / speed;
+        if (!late && s->alarms_open == 0)
+            continue;
+        struct lks_str subject = lks_sched_truth_alarm_subject(arena, site);
+        bool open = lks_sched_alarm_open(s, LKS_ALARM_BRIDGE, subject);
+        bool wanted = (late || open) && is_wanted_at(s, site);
+        /* An alarm of before a start is kept until there is a list. */
+        bool over = !wanted || (site->failures == 0 && site->jobs.listed > 0);
+        bool raised = late && wanted;
+        if (open == raised || (open && !over))
+            continue;
+        *out = (struct lks_event_sched_alarm){
+            .kind = LKS_ALARM_BRIDGE,
+            .over = over,
+            .subject = subject,
+            .text = over ? LKS_STR("its jobs are listed, or no drain there waits for the list")
+                         : unlisted_text(arena, site)};
+        return !arena->out_of_memory;
+    }
+    return find_orphan(b, s, out);
 }
 
 void lks_campaign_jobs(struct lks_deciding *d)

@@ -172,11 +172,11 @@ void lks_handle_change(struct lks_authz *authz, struct lks_call *call)
     put_waits(&w, authz, c);
     put_reserved(&w, authz, c);
     lks_view_jobs_acted(&w, s, c);
+    const struct lks_view_jobs jobs = {s, lks_engine_book(authz->engine), &authz->sched.sites,
+                                       authz->now};
+    lks_view_jobs_unlisted(&w, &jobs, c);
     if (c->state == LKS_CHANGE_PROPOSED || c->state == LKS_CHANGE_APPROVED)
-        lks_view_jobs_now(&w,
-                          &(struct lks_view_jobs){s, lks_engine_book(authz->engine),
-                                                  &authz->sched.sites, authz->now},
-                          NULL, c);
+        lks_view_jobs_now(&w, &jobs, NULL, c);
     if (plan)
         lks_view_change_plan(&w, &k);
     lks_json_end(&w, '}');

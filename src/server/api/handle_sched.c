@@ -89,6 +89,23 @@ static const char *reserve_trouble(const struct lks_authz *authz, uint32_t pool)
     return "";
 }
 
+/* The first of the pool's sites whose jobs cannot be listed now; NULL: there is none. */
+static const struct lks_sched_site *unlisted(const struct lks_authz *authz, uint32_t pool)
+{
+    const struct lks_state *s = authz->state;
+    lks_text last = 0; /* the site of the node before */
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (n->pool != pool || !n->placed || n->asset != 0 || (last != 0 && n->site == last))
+            continue;
+        last = n->site;
+        const struct lks_sched_site *site = site_of(authz, i);
+        if (site != NULL && lks_sched_sites_unlisted(site, authz->now.mono))
+            return site;
+    }
+    return NULL;
+}
+
 /* Reservations of the pool's changes, as they were listed last. */
 static uint32_t count_reserved(const struct lks_authz *authz, uint32_t pool)
 {
@@ -182,6 +199,11 @@ static void put_pool(struct lks_json_writer *w, const struct lks_authz *authz, u
         lks_view_time(w, "oldest", t.oldest);
     lks_view_text(w, "text", lks_str_from(t.text != NULL ? t.text : ""));
     lks_view_text(w, "late_text", lks_str_from(t.why != NULL ? t.why : ""));
+    const struct lks_sched_site *site = unlisted(authz, pool);
+    if (site != NULL) {
+        lks_view_time(w, "unlisted", site->failing_since);
+        lks_view_text(w, "unlisted_text", lks_str_from(site->trouble));
+    }
     lks_json_end(w, '}');
 }
 

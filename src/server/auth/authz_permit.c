@@ -313,7 +313,8 @@ bool lks_authz_may_alarm(const struct lks_authz *authz, const struct lks_call *c
                      : at_deviation(authz, call, deviation);
     struct lks_scope scope = {.pool = subject};
     uint32_t node = lks_state_node(s, subject);
-    if (about[a->kind] == ABOUT_SITE)
+    if (about[a->kind] == ABOUT_SITE ||
+        (a->kind == LKS_ALARM_BRIDGE && lks_sched_truth_alarm_site(subject).len > 0))
         scope = (struct lks_scope){.site = lks_sched_truth_alarm_site(subject)};
     else if (about[a->kind] != ABOUT_POOL)
         scope = node != LKS_NO_NODE ? lks_access_scope_of_node(s, node) : (struct lks_scope){0};

@@ -129,7 +129,9 @@ static const struct lks_form sched = FORM("PoolScheduler", "The scheduler of a p
     MAY("unreserved", TEXT, "why one that is wanted could not be made"),
     MAY("oldest", TIME, "when the oldest of its answers came"),
     MAY("text", TEXT, "the reason of the first of these"),
-    MAY("late_text", TEXT, "why the last request that published verdicts failed"));
+    MAY("late_text", TEXT, "why the last request that published verdicts failed"),
+    MAY("unlisted", TIME, "since when the jobs of a site of it cannot be listed"),
+    MAY("unlisted_text", TEXT, "why"));
 const struct lks_form lks_form_scheds = LIST("Schedulers", "Schedulers of pools", sched, "pools");
 static const struct lks_form bridge = FORM("Bridge", "A bridge to a scheduler",
     MUST("site", TEXT, "the site, as configured; '*': all"),

@@ -110,6 +110,8 @@ enum lks_code lks_view_jobs_listed(const struct lks_view_jobs *v, struct lks_buf
                                    struct lks_err *err) LKS_MUST_CHECK;
 
 /* The same file: what the change did to jobs; nothing where it touched none. */
+void lks_view_jobs_unlisted(struct lks_json_writer *w, const struct lks_view_jobs *v,
+                            const struct lks_state_change *c);
 void lks_view_jobs_acted(struct lks_json_writer *w, const struct lks_state *s,
                          const struct lks_state_change *c);
 

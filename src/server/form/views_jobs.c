@@ -1,5 +1,6 @@
 /* Jobs of schedulers in changes, as JSON. */
 #include "codec/notation/hostlist.h"
+#include "core/campaign/campaign.h"
 #include "core/plan/drain.h"
 #include "core/rows/change.h"
 #include "core/rows/pool.h"
@@ -40,6 +41,43 @@ void lks_view_jobs_acted(struct lks_json_writer *w, const struct lks_state *s,
     for (uint32_t i = from; i < c->job_count; i++)
         put_act(w, s, &c->jobs[i]);
     lks_json_end(w, ']');
+}
+
+/* Whether the change has a node there whose jobs it may have requeued now. */
+static bool waits_at(const struct lks_state *s, const struct lks_state_change *c,
+                     const struct lks_sched_site *site)
+{
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        const struct lks_node *n = &s->nodes[c->members[i].node];
+        if (n->change == c->id && n->pool < s->pool_count &&
+            lks_str_eq(lks_state_text(s, n->site), site->site) &&
+            lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched) &&
+            lks_campaign_jobs_wanted(s, c->members[i].node))
+            return true;
+    }
+    return false;
+}
+
+void lks_view_jobs_unlisted(struct lks_json_writer *w, const struct lks_view_jobs *v,
+                            const struct lks_state_change *c)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < v->sites->count; i++) {
+        const struct lks_sched_site *site = v->sites->items[i];
+        if (!lks_sched_sites_unlisted(site, v->now.mono) || !waits_at(v->state, c, site))
+            continue;
+        if (!any)
+            lks_json_begin(w, "unlisted", '[');
+        any = true;
+        lks_json_begin(w, NULL, '{');
+        lks_view_text(w, "site", site->site);
+        lks_json_text(w, "scheduler", site->sched);
+        lks_view_time(w, "since", site->failing_since);
+        lks_view_text(w, "text", lks_str_from(site->trouble));
+        lks_json_end(w, '}');
+    }
+    if (any)
+        lks_json_end(w, ']');
 }
 
 /* Jobs now ----------------------------------------------------------------------------------- */

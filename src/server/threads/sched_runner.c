@@ -169,6 +169,19 @@ static void look_at_sites(struct lks_authz *authz, struct lks_call *call, struct
     }
 }
 
+/* The same about lists of jobs that drains wait for. */
+static void look_at_lists(struct lks_authz *authz, struct lks_call *call, struct lks_arena *arena)
+{
+    uint64_t speed = lks_daemon_config(authz->daemon)->bmc_speed;
+    for (uint32_t i = 0; i < ALARMS_MAX; i++) {
+        struct lks_event event = {.kind = LKS_EVENT_SCHED_ALARM};
+        if (!lks_campaign_jobs_alarm(&authz->sched.sites, authz->state, authz->now, speed, arena,
+                                     &event.sched_alarm))
+            return;
+        advertise(authz, call, &event);
+    }
+}
+
 /* The same about bridges that keep epochs. */
 static void look_at_bridges(struct lks_authz *authz, struct lks_call *call, struct lks_arena *arena)
 {
@@ -246,6 +259,7 @@ void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
     close_acts(authz, call);
     withdraw(authz, call);
     look_at_sites(authz, call, &own->arena);
+    look_at_lists(authz, call, &own->arena);
     look_at_bridges(authz, call, &own->arena);
     own->wishes =
         lks_arena_array(&own->arena, OPEN_MAX + SITES_MAX + LEADS_MAX, sizeof(*own->wishes));
