@@ -315,6 +315,118 @@ static void test_silence(void)
     campaign_end(&w);
 }
 
+/* The scheduler's last answer is so old. */
+static void be_silent(struct campaign *w, lks_ms age)
+{
+    w->sched_mute = true;
+    said(w, (struct lks_event_sched){.unknown = true,
+                                     .old = true,
+                                     .since = w->a.now.wall - age,
+                                     .owner = LKS_STR(""),
+                                     .text = LKS_STR("no answer")});
+}
+
+static bool is_noted(const struct campaign *w, enum lks_note note)
+{
+    return (w->a.state.nodes[lks_state_node(&w->a.state, LKS_STR("n1"))].notes >> note & 1) != 0;
+}
+
+/* Whatever its agent answers, nothing more is sent to the node, and no loss is told. */
+static void check_waits(struct campaign *w)
+{
+    (void)campaign_answer(w); /* what was sent before ends */
+    size_t sent = campaign_count(w, "command id=", "");
+    unsigned flashes = w->flash_count;
+    for (unsigned k = 0; k < 8; k++) {
+        (void)campaign_tick(w);
+        (void)campaign_answer(w);
+        campaign_pass(w, MINUTE);
+    }
+    CHECK_INT(campaign_count(w, "command id=", ""), sent);
+    CHECK_INT(w->flash_count, flashes);
+    CHECK_STR(alarm_of(w, LKS_ALARM_UNDRAINED), "");
+}
+
+/* Verified as drained, and then no answer: nothing is sent to the node before the next one, which
+ * decides. After 5 minutes its agent reads the node once more as well. */
+static void test_old_answers(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t step;
+        enum lks_member_state state;
+        lks_ms age; /* of the last answer */
+        const char *pool;
+        bool drained_again; /* and read by its agent once more */
+    } rows[] = {
+        {"before its agent is asked", CAMPAIGN_LEAVE, LKS_MEMBER_READING, 90 * LKS_SECOND, NULL,
+         false},
+        {"the same, for 5 minutes", CAMPAIGN_LEAVE, LKS_MEMBER_READING, LKS_DECIDE_SCHED_SILENT,
+         NULL, true},
+        {"a step is in progress", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, 90 * LKS_SECOND, NULL, false},
+        {"the same, for 5 minutes", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, LKS_DECIDE_SCHED_SILENT, NULL,
+         true},
+        {"in a pool with on_resume: hold", CAMPAIGN_APPLY, LKS_MEMBER_ASKED,
+         LKS_DECIDE_SCHED_SILENT, "on_resume: hold", false},
+        {"in a reboot", CAMPAIGN_REBOOT, LKS_MEMBER_ASKED, 90 * LKS_SECOND, NULL, false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s, %s", rows[i].name, rows[i].drained_again ? "drained again" : "waits");
+        begin(&w, rows[i].pool);
+        CHECK(campaign_run_until(&w, "n1", rows[i].step, rows[i].state, HOUR));
+        size_t idle = campaign_count(&w, "executor=idle", "");
+        be_silent(&w, rows[i].age);
+        CHECK(is_noted(&w, LKS_NOTE_UNHEARD));
+        check_waits(&w);
+        w.sched_mute = false;
+        said(&w, DRAINED);
+        CHECK(!is_noted(&w, LKS_NOTE_UNHEARD));
+        CHECK(campaign_run(&w, HOUR));
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+        if (rows[i].step != CAMPAIGN_LEAVE)
+            CHECK_INT(campaign_count(&w, "executor=idle", ""), idle + rows[i].drained_again);
+        campaign_end(&w);
+    }
+}
+
+/* What the next answer may be: the drain was lost while nothing was heard. */
+static void test_lost_unheard(void)
+{
+    struct campaign w;
+    lks_test_case("an administrator resumed the node while nothing was heard");
+    begin(&w, NULL);
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    be_silent(&w, 90 * LKS_SECOND);
+    (void)campaign_answer(&w);
+    said(&w, OPEN);
+    CHECK_INT(campaign_count(&w, "executor=reboot", ""), 0);
+    CHECK_INT(campaign_member(&w, "n1")->step, CAMPAIGN_LEAVE);
+    CHECK_HAS(alarm_of(&w, LKS_ALARM_UNDRAINED), "another ended the drain");
+    w.sched_mute = false;
+    CHECK(campaign_run(&w, HOUR));
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    campaign_end(&w);
+
+    lks_test_case("in the rollback");
+    begin(&w, NULL);
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_REBOOT, LKS_MEMBER_ASKED, HOUR));
+    campaign_move(&w, LKS_CHANGE_ABORTING);
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    be_silent(&w, LKS_DECIDE_SCHED_SILENT);
+    (void)campaign_answer(&w);
+    size_t sent = campaign_count(&w, "command id=", "");
+    (void)campaign_tick(&w);
+    CHECK_INT(campaign_count(&w, "command id=", ""), sent);
+    CHECK(!is_noted(&w, LKS_NOTE_UNDRAINED));
+    said(&w, DRAINED);
+    w.sched_mute = false;
+    CHECK(campaign_run(&w, HOUR));
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    campaign_end(&w);
+}
+
 /* Nodes that are down or reserved anyway come first in their wave, and not before its canary. */
 static void test_outages_first(void)
 {
@@ -377,6 +489,8 @@ int main(void)
         {"rolled back after it was drained again", test_rolls_back_all},
         {"before it is drained", test_told},
         {"no answer", test_silence},
+        {"answers that are too old", test_old_answers},
+        {"the next answer decides", test_lost_unheard},
         {"nodes that are down or in maintenance come first", test_outages_first},
         {0},
     });

@@ -267,6 +267,85 @@ static void test_after(void)
     lks_sched_book_fini(&book);
 }
 
+static void begin_change(struct lks_asked *a, struct lks_sched_book *book)
+{
+    const struct lks_str host = LKS_STR("g1");
+    const struct lks_record plan[] = {
+        {.kind = LKS_RECORD_CHANGE, .change = {.id = 1, .name = LKS_STR("silver")}},
+        {.kind = LKS_RECORD_PLAN_STEP,
+         .plan_step = {.change = 1, .kind = LKS_DO_LEAVE, .limit = 3600 * LKS_SECOND}},
+        {.kind = LKS_RECORD_PLAN_WAVE, .plan_wave = {.change = 1, .width = 1}},
+        {.kind = LKS_RECORD_PLAN_PART, .plan_part = {.change = 1, .hosts = host}},
+        {.kind = LKS_RECORD_CHANGE_MOVED,
+         .change_moved = {.change = 1, .state = LKS_CHANGE_RUNNING}},
+        {.kind = LKS_RECORD_MEMBER,
+         .member = {.change = 1, .node = host, .state = LKS_MEMBER_ASKED}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(plan); i++)
+        lks_asked_apply(a, &plan[i]);
+    happen(a, book, DRAIN, 1);
+}
+
+static void note_unheard(struct lks_asked *a, bool on)
+{
+    lks_asked_apply(a, &(struct lks_record){.kind = LKS_RECORD_NOTED,
+                                            .noted = {.node = LKS_STR("g1"),
+                                                      .note = LKS_NOTE_UNHEARD,
+                                                      .on = on,
+                                                      .text = LKS_STR("why")}});
+}
+
+/* A change works on g1: how long its last answer counts. */
+static const struct {
+    const char *name;
+    enum happens happens;
+    lks_ms after; /* this long after the row before */
+    bool old;
+    bool noted; /* before */
+} olds[] = {
+    {"this controller has no answer yet", NOTHING, 1, true, false},
+    {"an answer", EMPTY, 1, false, false},
+    {"it is recent", NOTHING, LKS_SCHED_FRESH - 1, false, false},
+    {"it is too old", NOTHING, LKS_SCHED_OLD, true, false},
+    {"the node waits already", NOTHING, LKS_SCHED_OLD, false, true},
+    {"no answer for 5 minutes", FAILS, 300 * LKS_SECOND, true, true},
+    {"one that answers again", EMPTY, LKS_SCHED_OLD, false, true},
+};
+
+static void test_old(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_sched_book book = {0};
+    struct lks_sched_due due[1];
+    struct lks_err err = {0};
+    uint32_t count = 0, at = 0;
+    struct lks_now now = {.wall = 1000 * LKS_SECOND, .mono = 1000};
+    struct lks_event event;
+    set_up(&a);
+    CHECK(!lks_sched_book_old(&book, &a.state, now, &at, &event)); /* no change works on it */
+    begin_change(&a, &book);
+    CHECK_CODE(lks_sched_book_due(&book, &a.state, lks_test_facts(), 1, 1, due, &count, &err),
+               LKS_OK);
+    now.mono += LKS_SCHED_OLD;
+    for (size_t i = 0; i < LKS_COUNT(olds); i++) {
+        lks_test_case("%s", olds[i].name);
+        now.mono += olds[i].after;
+        now.wall += olds[i].after;
+        happen(&a, &book, olds[i].happens, now.mono);
+        note_unheard(&a, olds[i].noted);
+        at = 0;
+        if (!CHECK_INT(lks_sched_book_old(&book, &a.state, now, &at, &event), olds[i].old) ||
+            !olds[i].old)
+            continue;
+        CHECK(event.sched.unknown && event.sched.old);
+        CHECK(event.sched.since <= now.wall);
+        CHECK_STR(event.sched.text,
+                  olds[i].happens == FAILS ? "no route to host" : "no answer yet");
+        CHECK(!lks_sched_book_old(&book, &a.state, now, &at, &event)); /* once each */
+    }
+    lks_sched_book_fini(&book);
+}
+
 /* The engine hears of failures when there are some, one after the other. */
 static void test_event(void)
 {
@@ -307,6 +386,7 @@ int main(void)
         {"every node gets its turn", test_turns},
         {"bridges of a site in turn", test_bridges},
         {"readings of other bridges", test_after},
+        {"answers that are too old", test_old},
         {"what the engine hears", test_event},
         {"a drain that would be left over", test_owes},
         {NULL, NULL},

@@ -65,7 +65,8 @@ static void look_at_silence(struct lks_deciding *d, const struct lks_node *n, st
         lks_decision_text(d,
                           "%" LKS_STR_FMT " gives no answer since %s, and %" LKS_STR_FMT
                           " needs it for this node, perhaps for others of its pool: %" LKS_STR_FMT
-                          "; nothing is changed on a node that it does not report as drained",
+                          "; no step starts on a node that it last reported as drained more than "
+                          "90 s ago",
                           LKS_STR_ARG(sched), lks_time_text(e->since, since),
                           LKS_STR_ARG(owner_of(d)), LKS_STR_ARG(e->text)));
 }

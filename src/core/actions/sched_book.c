@@ -1,7 +1,10 @@
 #include "core/actions/sched_book.h"
 
 #include "base/vec.h"
+#include "core/actions/actions.h"
 #include "core/decision/event.h"
+#include "core/plan/drain.h"
+#include "core/rows/pool.h"
 #include "core/state/state.h"
 
 #include <stdio.h>
@@ -120,6 +123,7 @@ void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
                                   .truth_due = e->truth_due,
                                   .behind_since = said->truthful ? e->behind_since : 0,
                                   .heard_at = now.wall,
+                                  .read_at = now.mono > said->age ? now.mono - said->age : 0,
                                   .after = e->after,
                                   .said = *said};
 }
@@ -167,4 +171,58 @@ bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct 
                                         .owner = LKS_STR(""),
                                         .text = lks_str_from(e->trouble)}};
     return true;
+}
+
+/* Answers that are too old -------------------------------------------------------------------- */
+
+/* A change works on it, and its scheduler can be asked. */
+static bool is_relied_on(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    return n->placed && n->asset == 0 && n->drained_by != 0 && n->pool < s->pool_count &&
+           lks_drain_sched(lks_state_text(s, s->pools[n->pool].sched)) == LKS_DRAIN_DRIVEN &&
+           lks_state_changing(s, node) != NULL;
+}
+
+static bool is_old(const struct lks_sched_entry *e, lks_ms mono)
+{
+    return e == NULL || !e->heard || mono >= e->read_at + LKS_SCHED_FRESH;
+}
+
+static void tell_old(const struct lks_sched_entry *e, uint32_t node, lks_ms since,
+                     struct lks_event *out)
+{
+    bool failed = e != NULL && e->failures > 0;
+    *out = (struct lks_event){
+        .kind = LKS_EVENT_SCHED,
+        .node = node,
+        .sched = {.unknown = true,
+                  .old = true,
+                  .since = since,
+                  .owner = LKS_STR(""),
+                  .text = failed ? lks_str_from(e->trouble) : LKS_STR("no answer yet")},
+    };
+}
+
+bool lks_sched_book_old(struct lks_sched_book *b, const struct lks_state *s, struct lks_now now,
+                        uint32_t *at, struct lks_event *out)
+{
+    b->began = b->began != 0 ? b->began : now.wall;
+    if (*at == 0 && now.mono < b->old_due)
+        return false;
+    b->old_due = now.mono + LKS_SCHED_OLD;
+    while (*at < s->node_count) {
+        uint32_t node = (*at)++;
+        const struct lks_sched_entry *e = lks_sched_book_find(b, node);
+        if (!is_relied_on(s, node) || !is_old(e, now.mono))
+            continue;
+        lks_ms age = e != NULL && e->heard ? now.mono - e->read_at : now.wall - b->began;
+        lks_ms since = now.wall > age ? now.wall - age : 0;
+        bool noted = (s->nodes[node].notes >> LKS_NOTE_UNHEARD & 1) != 0;
+        if (noted && age < LKS_DECIDE_SCHED_SILENT)
+            continue; /* it waits already */
+        tell_old(e, node, since, out);
+        return true;
+    }
+    return false;
 }

@@ -13,6 +13,8 @@
 
 #define LKS_SCHED_POLL      (5 * LKS_SECOND)   /* a node that drains is asked again after */
 #define LKS_SCHED_CALM      (30 * LKS_SECOND)  /* the same, of one that is drained */
+#define LKS_SCHED_FRESH     (90 * LKS_SECOND)  /* such an answer counts so long: three of them */
+#define LKS_SCHED_OLD       LKS_SECOND         /* answers that do not any more are found within */
 #define LKS_SCHED_REFRESH   (600 * LKS_SECOND) /* a node that no change wants is asked after */
 #define LKS_SCHED_UNHEARD   3                  /* failures in a row that are news */
 #define LKS_SCHED_RETRY_MAX (60 * LKS_SECOND)  /* a node whose scheduler fails is, at the latest */
@@ -29,6 +31,7 @@ struct lks_sched_entry {
     lks_ms truth_due;         /* mono: what lockstep says of it is not published before */
     lks_ms behind_since;  /* mono: since when it was seen to show something else; 0: it is not */
     lks_ms heard_at;      /* wall: when it was */
+    lks_ms read_at;       /* mono: when the scheduler was read for it, by its age */
     lks_ms after;         /* a reading from before this undoes nothing that is known */
     lks_ms failing_since; /* wall: since when nothing was heard; 0: the last one was answered */
     uint32_t failures;    /* one after the other, */
@@ -42,6 +45,8 @@ struct lks_sched_book {
     struct lks_sched_entry **entries; /* owned; by node. NULL: nothing is known of it */
     uint32_t room;
     uint32_t next;  /* where the search for nodes goes on */
+    lks_ms began;   /* wall: since when nothing is known of nodes without an answer */
+    lks_ms old_due; /* mono: nodes whose last answer is too old are not looked for before */
     uint64_t asked; /* conversations that began, and */
     uint64_t failed;
     uint64_t published;           /* nodes whose truth was */
@@ -90,6 +95,13 @@ enum lks_sched_owes {
 };
 enum lks_sched_owes lks_sched_book_owes(const struct lks_sched_book *b, const struct lks_state *s,
                                         const struct lks_facts *facts, uint32_t node);
+
+/* The next node from `*at` on that is drained for a change and whose last answer is older than
+ * LKS_SCHED_FRESH, or which this controller heard nothing of, as an event for the engine. A step
+ * may not start there. False: there is none that it has to hear of now. To be asked until then,
+ * with `*at` 0 at first, before changes are looked at. Texts are views of the book. */
+bool lks_sched_book_old(struct lks_sched_book *b, const struct lks_state *s, struct lks_now now,
+                        uint32_t *at, struct lks_event *out);
 
 /* What is known of a node; NULL: nothing. */
 const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b, uint32_t node);

@@ -232,6 +232,7 @@ void lks_campaign_sched_over(struct lks_deciding *d, const struct lks_look *k, s
 {
     note(d, k, LKS_NOTE_UNDRAINED, false, text);
     note(d, k, LKS_NOTE_RESUMED, false, text);
+    note(d, k, LKS_NOTE_UNHEARD, false, text);
 }
 
 /* The drain was lost -------------------------------------------------------------------------- */
@@ -284,10 +285,14 @@ void lks_campaign_sched_again(struct lks_deciding *d, const struct lks_look *k)
     r.attempt = 1;
     r.work = 0;
     r.failure = LKS_FAILURE_BUSY;
-    r.text = LKS_STR("its drain was ended in the scheduler by another: it is drained again");
+    bool unheard = is_noted(k, LKS_NOTE_UNHEARD);
+    r.text = unheard
+                 ? LKS_STR("its scheduler gives no answer for 5 minutes: it is drained again")
+                 : LKS_STR("its drain was ended in the scheduler by another: it is drained again");
     lks_campaign_member_list(d, k, r);
     note(d, k, LKS_NOTE_UNDRAINED, false, r.text);
-    note(d, k, LKS_NOTE_RESUMED, true, r.text);
+    if (!unheard)
+        note(d, k, LKS_NOTE_RESUMED, true, r.text);
 }
 
 /* Answers ------------------------------------------------------------------------------------- */
@@ -361,6 +366,53 @@ static void hear_held(struct lks_deciding *d)
                                .text = e->text};
 }
 
+/* No answer ----------------------------------------------------------------------------------- */
+
+/* A job may run there by now. A member that waits to return starts nothing any more. */
+bool lks_campaign_sched_unheard(const struct lks_look *k)
+{
+    return is_noted(k, LKS_NOTE_UNHEARD) && k->n->asset == 0 && k->step != NULL &&
+           k->step->kind != LKS_DO_RETURN && lks_campaign_look_sched(k) == LKS_DRAIN_DRIVEN &&
+           is_verified(k);
+}
+
+/* From its drain on: no answer for so long is as good as a drain that was ended. */
+static void leave_again(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_rec_member r = lks_campaign_member_record(k);
+    r.state = LKS_MEMBER_ASKED;
+    r.attempt = 1;
+    r.work = 0; /* an answer of its agent that is still to come was found before this */
+    r.text = LKS_STR("its scheduler gives no answer for 5 minutes: it is drained again");
+    lks_campaign_member_list(d, k, r);
+}
+
+/* Its last answer is too old to start anything on the node: the next one decides. After 5 minutes
+ * it is drained and read once more as well. Where a drain that was ended would have the member held
+ * it waits instead: the drain may be there still. */
+static void silence(struct lks_deciding *d, const struct lks_look *k)
+{
+    const struct lks_event_sched *e = &d->event->sched;
+    if (k->step == NULL || lks_member_over(k->m) || !is_verified(k))
+        return;
+    note(d, k, LKS_NOTE_UNHEARD, true, e->text);
+    if (d->now.wall < e->since + LKS_DECIDE_SCHED_SILENT || k->m->back || holds(d, k))
+        return;
+    if (k->step->kind == LKS_DO_LEAVE)
+        leave_again(d, k);
+    else
+        note(d, k, LKS_NOTE_UNDRAINED, true, e->text);
+}
+
+static void heard_again(struct lks_deciding *d, uint32_t node)
+{
+    if ((d->state->nodes[node].notes >> LKS_NOTE_UNHEARD & 1) != 0)
+        lks_decision_add(d, LKS_RECORD_NOTED)->noted =
+            (struct lks_rec_noted){.node = lks_state_name(d->state, node),
+                                   .note = LKS_NOTE_UNHEARD,
+                                   .text = LKS_STR("the scheduler answers again")};
+}
+
 void lks_campaign_sched(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -369,11 +421,18 @@ void lks_campaign_sched(struct lks_deciding *d)
         return;
     const struct lks_state_change *c = lks_state_changing(s, e->node);
     const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
+    if (!e->sched.unknown)
+        heard_again(d, e->node);
     if (m == NULL) {
-        hear_held(d);
+        if (!e->sched.old)
+            hear_held(d);
         return;
     }
     struct lks_look k = lks_campaign_look_at(s, c, m);
+    if (e->sched.old) {
+        silence(d, &k);
+        return;
+    }
     bool lost = lks_decide_sched_heard(d, is_verified(&k));
     if (k.step == NULL || lks_member_over(m))
         return;

@@ -61,6 +61,20 @@ static bool is_looked_at(const struct lks_look *k)
            lks_state_flash_over(f);
 }
 
+/* Nothing starts on a node before its scheduler answers again: a job may run there by now. Checks
+ * are asked for in the middle of a step, too. */
+static struct lks_next next_heard(const struct lks_look *k)
+{
+    struct lks_next next = lks_campaign_step_next(k);
+    bool leaves = k->step != NULL && k->step->kind == LKS_DO_LEAVE;
+    bool accepts = k->step != NULL && k->step->kind == LKS_DO_ACCEPT;
+    bool starts = next.act == LKS_NEXT_BEGIN || (leaves && next.act == LKS_NEXT_ENDED) ||
+                  (accepts && next.act == LKS_NEXT_READ);
+    if (!starts || !lks_campaign_sched_unheard(k))
+        return next;
+    return leaves ? lks_campaign_leave_ends(k) : lks_next_at(UINT64_MAX, LKS_NEXT_NOTHING);
+}
+
 struct lks_next lks_campaign_member_next(const struct lks_look *k)
 {
     const struct lks_member *m = k->m;
@@ -78,7 +92,7 @@ struct lks_next lks_campaign_member_next(const struct lks_look *k)
         return lks_next_at(0, LKS_NEXT_KEEP);
     if (is_free(k) && lks_campaign_sched_undrained(k))
         return lks_next_at(0, LKS_NEXT_DRAIN);
-    struct lks_next next = lks_campaign_step_next(k);
+    struct lks_next next = next_heard(k);
     lks_ms gone = lks_campaign_look_gone(k);
     bool first = gone != UINT64_MAX && (next.act == LKS_NEXT_BEGIN || next.at > gone);
     return first ? lks_next_at(gone, LKS_NEXT_GONE) : next;

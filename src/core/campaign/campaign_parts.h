@@ -228,6 +228,9 @@ struct lks_next lks_campaign_leave_ends(const struct lks_look *k);
 /* Another ended its drain, and it is not drained and read since then. */
 bool lks_campaign_sched_undrained(const struct lks_look *k);
 
+/* Its scheduler reported it as drained, but too long ago: it may not be so any more. */
+bool lks_campaign_sched_unheard(const struct lks_look *k);
+
 /* It is drained once more, or held for a person. */
 void lks_campaign_sched_again(struct lks_deciding *d, const struct lks_look *k);
 

@@ -263,7 +263,7 @@ static bool is_early(const struct lks_look *k)
     uint32_t leave = lks_campaign_path_find(k->r, LKS_DO_LEAVE);
     if (leave == k->r->count || k->step == NULL)
         return false;
-    if (k->m->step == leave || lks_campaign_sched_undrained(k))
+    if (k->m->step == leave || lks_campaign_sched_undrained(k) || lks_campaign_sched_unheard(k))
         return true;
     return k->m->step < leave && !k->m->back && k->m->turned == 0;
 }

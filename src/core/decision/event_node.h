@@ -98,6 +98,7 @@ struct lks_event_set {
 
 struct lks_event_sched {
     bool unknown; /* the scheduler did not answer: `text` says why, `since` when that began */
+    bool old;     /* unknown: for too long to start work on the node, as `since` says */
     bool refused; /* unknown: and will not before a person does something about it */
     bool drained; /* the scheduler starts no job on it, and none runs */
     bool missing; /* it has no such node */

@@ -6,8 +6,9 @@
 
 const char *const lks_liveness_words[] = {"unseen", "live", "late", "lost", NULL};
 const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeasured", NULL};
-const char *const lks_note_words[] = {"skew",    "replay", "witness", "contradiction", "undrained",
-                                      "resumed", "outage", "emptied", "check",         NULL};
+const char *const lks_note_words[] = {"skew",      "replay",  "witness", "contradiction",
+                                      "undrained", "resumed", "outage",  "emptied",
+                                      "check",     "unheard", NULL};
 const char *const lks_alarm_words[] = {
     "mass",      "clock",  "witness", "replay",    "parts",       "drift",    "proposal",
     "deviation", "flash",  "change",  "hands",     "break-glass", "cadence",  "review",

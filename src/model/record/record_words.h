@@ -22,6 +22,7 @@ enum lks_note {                   /* conditions of a node that are on or off */
                                      * for maintenance, and not drained by lockstep */
                 LKS_NOTE_EMPTIED,   /* on hold, and drained in its scheduler: no job runs there */
                 LKS_NOTE_CHECK,     /* its site's health check failed: it is unhealthy for that */
+                LKS_NOTE_UNHEARD, /* drained for a change, and its scheduler's last answer is old */
                 LKS_NOTE_COUNT
 };
 enum lks_alarm_kind {

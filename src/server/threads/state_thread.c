@@ -531,10 +531,22 @@ static void after(void *ctx)
     uv_timer_start(&t->timer, on_timer, wait, 0);
 }
 
+/* Before changes are looked at: no step starts on a node whose scheduler is silent, also not right
+ * after the start of this controller. */
+static void hear_silence(struct lks_state_thread *t)
+{
+    struct lks_event event;
+    uint32_t at = 0;
+    while (!t->authz.following && !lks_engine_stalled(t->authz.engine, NULL) &&
+           lks_sched_book_old(&t->authz.sched, t->authz.state, t->authz.now, &at, &event))
+        (void)own_turn(t, &event);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct lks_state_thread *t = timer->data;
     look_at_clocks(t);
+    hear_silence(t);
     struct lks_event tick = {.kind = LKS_EVENT_TICK};
     for (size_t i = 0; i < TICKS_MAX && !lks_engine_stalled(t->authz.engine, NULL); i++) {
         if (lks_engine_next(t->authz.engine) > t->authz.now.mono || !own_turn(t, &tick))
