@@ -1,5 +1,4 @@
-/* The parts of lockstep-slurm-bridge that need no Slurm.
- * Long because each part has its table. */
+/* The parts of lockstep-slurm-bridge that need no Slurm. */
 #include "bridge/serve/durable.h"
 #include "bridge/view/book.h"
 #include "bridge/view/ending.h"

@@ -168,6 +168,8 @@ class Side:
         if self.away.ident:
             self.away.join()
         self.cluster.wait("slurmctld answers", lambda: self.cluster.run("scontrol", "ping", check=False).returncode == 0)
+        if how != "save":  # before a node registered it counts as busy
+            self.cluster.wait("the node registered", lambda: "UNKNOWN" not in self.state())
         self.peer.shows()
         if how == "save":  # slurmctld does so within five seconds, and at once where it ends
             self.cluster.stop("slurmctld")
