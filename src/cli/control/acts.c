@@ -117,6 +117,7 @@ const struct lks_act lks_acts[] = {
     {"journalState", "rehearse", NULL},
     {"journalManifest", "rehearse", NULL},
     {"schedulerJobs", "rehearse", NULL},
+    {"bridges", "doctor", NULL},
     {"events", "drift", NULL},
     {"backup", "backup", NULL},
     {"bundles", "bundle ls", NULL},
