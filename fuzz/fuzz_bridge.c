@@ -58,12 +58,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             memcpy(lines[i], line.ptr, len);
         lines[i][len] = '\0';
     }
-    const struct lks_bridge_raw raw = {lines[0],
-                                       lines[1],
-                                       lines[2][0] != '\0' ? lines[2] : NULL,
-                                       lines[3][0] != '\0' ? lines[3] : NULL,
-                                       1,
-                                       rest};
+    const struct lks_bridge_raw raw = {.method = lines[0],
+                                       .path = lines[1],
+                                       .if_match = lines[2][0] != '\0' ? lines[2] : NULL,
+                                       .epoch = lines[3][0] != '\0' ? lines[3] : NULL,
+                                       .epochs = 1,
+                                       .if_matches = 1,
+                                       .body = rest};
     if (lks_bridge_request_read(&raw, &r, &err) == LKS_OK)
         check(&r, rest);
     else

@@ -49,7 +49,7 @@ static struct lks_str step(struct lks_asked *a, char what)
         event.node = lks_fleet_node(a, "n1");
         return lks_asked(a, &event);
     }
-    LKS_ASSERT(!"a letter of the table");
+    LKS_ASSERT(false); /* no such letter is in the table */
     return LKS_STR("");
 }
 
