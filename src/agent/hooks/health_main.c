@@ -59,7 +59,9 @@ static enum lks_code fall_back(const struct options *o, const struct lks_err *wh
     char *argv[] = {path, NULL};
     if (path != NULL)
         (void)execv(path, argv);
-    return lks_fail(err, LKS_E_NOT_FOUND, "--fallback %s: %s", o->fallback, strerror(errno));
+    int code = errno;
+    free(path);
+    return lks_fail(err, LKS_E_NOT_FOUND, "--fallback %s: %s", o->fallback, strerror(code));
 }
 
 static enum lks_code check(const struct options *o, struct lks_err *err)
