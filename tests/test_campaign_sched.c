@@ -427,6 +427,92 @@ static void test_lost_unheard(void)
     campaign_end(&w);
 }
 
+/* The node is held in its rollback, and drained: where its domain has a shelf, that is to go back
+ * next. */
+static void begin_held(struct campaign *w, uint32_t domain)
+{
+    campaign_begin(w, &(struct campaign_plan){.nodes = domain > 0 ? domain : 1,
+                                              .domain = domain,
+                                              .shelf_first = domain > 0,
+                                              .sched = "simulated"});
+    CHECK(campaign_run_until(w, "n1", CAMPAIGN_REBOOT, LKS_MEMBER_ASKED, HOUR));
+    campaign_move(w, LKS_CHANGE_ABORTING);
+    CHECK(campaign_run_until(w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    w->sched_mute = true;
+    said(w, OPEN);
+    (void)campaign_run(w, 10 * MINUTE);
+    CHECK_MEMBER(w, "n1", LKS_MEMBER_FENCED);
+    said(w, DRAINED);
+}
+
+/* A node that the change holds, and then no answer: nothing is done to the shelf of its domain. The
+ * next answer decides, also for a controller that heard nothing before. */
+static void test_shelf_unheard(void)
+{
+    const struct {
+        const char *name;
+        struct lks_event_sched said; /* after the silence */
+        size_t flashes;
+    } rows[] = {
+        {"drained still", DRAINED, 2},
+        {"open, and this controller never heard that it was drained", OPEN, 1},
+        {"a job runs there", BUSY, 1},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        begin_held(&w, 2);
+        be_silent(&w, 90 * LKS_SECOND);
+        CHECK(is_noted(&w, LKS_NOTE_UNHEARD));
+        (void)campaign_run(&w, 10 * MINUTE);
+        CHECK_INT(campaign_count(&w, "flash id=", "node=shelf1"), 1);
+        CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf1")->text),
+                  "the scheduler of n1 of its domain gives no answer");
+        said(&w, rows[i].said);
+        CHECK(!is_noted(&w, LKS_NOTE_UNHEARD));
+        CHECK_INT(is_undrained(&w), rows[i].flashes == 1);
+        (void)campaign_run(&w, 10 * MINUTE);
+        CHECK_INT(campaign_count(&w, "flash id=", "node=shelf1"), rows[i].flashes);
+        campaign_end(&w);
+    }
+}
+
+/* A person returns it as is: its scheduler's answers matter to nothing any more. */
+static void test_returned_unheard(void)
+{
+    struct campaign w;
+    begin_held(&w, 0);
+    be_silent(&w, 90 * LKS_SECOND);
+    CHECK(is_noted(&w, LKS_NOTE_UNHEARD));
+    campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
+                                           .name = LKS_STR("n1"),
+                                           .by = LKS_STR("lee"),
+                                           .reason = LKS_STR("looked"),
+                                           .member = {.change = 1}});
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
+    CHECK(!is_noted(&w, LKS_NOTE_UNHEARD));
+    be_silent(&w, LKS_DECIDE_SCHED_SILENT);
+    CHECK(!is_noted(&w, LKS_NOTE_UNHEARD));
+    campaign_end(&w);
+}
+
+/* A node that the change holds because it did not drain is not known to be empty: a silence about
+ * it is no news, and no drain of it is lost. */
+static void test_never_drained(void)
+{
+    struct campaign w;
+    begin(&w, NULL);
+    w.sched_mute = true;
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+    (void)campaign_run(&w, 100 * HOUR);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+    be_silent(&w, LKS_DECIDE_SCHED_SILENT);
+    CHECK(!is_noted(&w, LKS_NOTE_UNHEARD));
+    said(&w, BUSY);
+    CHECK(!is_undrained(&w));
+    campaign_end(&w);
+}
+
 /* Nodes that are down or reserved anyway come first in their wave, and not before its canary. */
 static void test_outages_first(void)
 {
@@ -491,6 +577,9 @@ int main(void)
         {"no answer", test_silence},
         {"answers that are too old", test_old_answers},
         {"the next answer decides", test_lost_unheard},
+        {"an asset around a node whose scheduler is silent", test_shelf_unheard},
+        {"a person returns a node whose scheduler is silent", test_returned_unheard},
+        {"held before it was drained", test_never_drained},
         {"nodes that are down or in maintenance come first", test_outages_first},
         {0},
     });

@@ -280,6 +280,8 @@ static void begin_change(struct lks_asked *a, struct lks_sched_book *book)
          .change_moved = {.change = 1, .state = LKS_CHANGE_RUNNING}},
         {.kind = LKS_RECORD_MEMBER,
          .member = {.change = 1, .node = host, .state = LKS_MEMBER_ASKED}},
+        {.kind = LKS_RECORD_CONDITION,
+         .condition = {.node = host, .condition = LKS_CONDITION_CHANGING, .on = true}},
     };
     for (size_t i = 0; i < LKS_COUNT(plan); i++)
         lks_asked_apply(a, &plan[i]);
@@ -346,6 +348,46 @@ static void test_old(void)
     lks_sched_book_fini(&book);
 }
 
+/* Whose answers are relied on: assets of its domain rely on the drain of a node that a change
+ * holds, too. */
+static void test_relied_on(void)
+{
+    const struct lks_record fenced = {.kind = LKS_RECORD_MEMBER,
+                                      .member = {.change = 1,
+                                                 .node = LKS_STR("g1"),
+                                                 .state = LKS_MEMBER_FENCED}},
+                            returned = {.kind = LKS_RECORD_CONDITION,
+                                        .condition = {.node = LKS_STR("g1"),
+                                                      .condition = LKS_CONDITION_CHANGING}};
+    const struct {
+        const char *name;
+        const struct lks_record *record;
+        enum happens happens;
+        bool old;
+    } rows[] = {
+        {"a change works on it", NULL, NOTHING, true},
+        {"the change holds it", &fenced, NOTHING, true},
+        {"it is not drained any more", NULL, UNDRAIN, false},
+        {"it returned to service", &returned, DRAIN, false},
+    };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_sched_book book = {0};
+    struct lks_now now = {.wall = 1000 * LKS_SECOND, .mono = 1000};
+    set_up(&a);
+    begin_change(&a, &book);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_event event;
+        uint32_t at = 0;
+        lks_test_case("%s", rows[i].name);
+        now.mono += LKS_SCHED_OLD;
+        if (rows[i].record != NULL)
+            lks_asked_apply(&a, rows[i].record);
+        happen(&a, &book, rows[i].happens, now.mono);
+        CHECK_INT(lks_sched_book_old(&book, &a.state, now, &at, &event), rows[i].old);
+    }
+    lks_sched_book_fini(&book);
+}
+
 /* The engine hears of failures when there are some, one after the other. */
 static void test_event(void)
 {
@@ -387,6 +429,7 @@ int main(void)
         {"bridges of a site in turn", test_bridges},
         {"readings of other bridges", test_after},
         {"answers that are too old", test_old},
+        {"whose answers are relied on", test_relied_on},
         {"what the engine hears", test_event},
         {"a drain that would be left over", test_owes},
         {NULL, NULL},

@@ -175,13 +175,14 @@ bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct 
 
 /* Answers that are too old -------------------------------------------------------------------- */
 
-/* A change works on it, and its scheduler can be asked. */
+/* A change keeps it out of service, and its scheduler can be asked. The change may work on it, or
+ * hold it: assets of its domain rely on the drain of a node that is held as well. */
 static bool is_relied_on(const struct lks_state *s, uint32_t node)
 {
     const struct lks_node *n = &s->nodes[node];
-    return n->placed && n->asset == 0 && n->drained_by != 0 && n->pool < s->pool_count &&
-           lks_drain_sched(lks_state_text(s, s->pools[n->pool].sched)) == LKS_DRAIN_DRIVEN &&
-           lks_state_changing(s, node) != NULL;
+    return n->placed && n->asset == 0 && n->drained_by != 0 && n->changing != 0 &&
+           n->pool < s->pool_count &&
+           lks_drain_sched(lks_state_text(s, s->pools[n->pool].sched)) == LKS_DRAIN_DRIVEN;
 }
 
 static bool is_old(const struct lks_sched_entry *e, lks_ms mono)

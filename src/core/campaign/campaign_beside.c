@@ -152,15 +152,20 @@ bool lks_campaign_unit_apart(const struct lks_state *s, const struct lks_state_c
     return false;
 }
 
+static bool is_noted(const struct lks_state *s, uint32_t node, enum lks_note note)
+{
+    return (s->nodes[node].notes >> note & 1) != 0;
+}
+
 /* A node around the asset whose drain was ended in its scheduler by another, and that is not
- * drained again: jobs may have started there. */
+ * drained again, or whose scheduler gives no answer: jobs may have started there. */
 static uint32_t find_undrained(const struct lks_state *s, uint32_t node)
 {
     const struct lks_node_status *st = s->standing;
     if (s->nodes[node].asset == 0 || st->domain[node] == 0)
         return LKS_NO_NODE;
     for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
-        if ((s->nodes[n].notes >> LKS_NOTE_UNDRAINED & 1) != 0)
+        if (is_noted(s, n, LKS_NOTE_UNDRAINED) || is_noted(s, n, LKS_NOTE_UNHEARD))
             return n;
     }
     return LKS_NO_NODE;
@@ -175,6 +180,11 @@ static struct lks_str why_not_yet(struct lks_deciding *d, const struct lks_look 
     if (used != LKS_NO_NODE)
         return lks_decision_text(d, "%" LKS_STR_FMT " of its domain is in service",
                                  LKS_STR_ARG(lks_state_name(k->s, used)));
+    if (undrained != LKS_NO_NODE && !is_noted(k->s, undrained, LKS_NOTE_UNDRAINED))
+        return lks_decision_text(d,
+                                 "the scheduler of %" LKS_STR_FMT " of its domain gives no answer, "
+                                 "and jobs may run there",
+                                 LKS_STR_ARG(lks_state_name(k->s, undrained)));
     if (undrained != LKS_NO_NODE)
         return lks_decision_text(d,
                                  "the drain of %" LKS_STR_FMT " of its domain was ended in the "

@@ -349,13 +349,29 @@ static bool is_verified(const struct lks_look *k)
     return leaves ? k->m->state == LKS_MEMBER_READING : lks_campaign_look_out(k);
 }
 
-/* A node that a change holds, or that none has. Its drain may be lost while it is held, too. */
+/* A change holds it, after it was found drained: assets of its domain rely on that drain. */
+static bool is_held_drained(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_state_change *c = n->change != 0 ? lks_state_change(s, n->change) : NULL;
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, node) : NULL;
+    if (m == NULL || !lks_member_over(m) || n->changing == 0 || n->drained_by == 0)
+        return false;
+    struct lks_look k = lks_campaign_look_at(s, c, m);
+    uint32_t leave = lks_campaign_path_find(k.r, LKS_DO_LEAVE);
+    return leave < k.r->count && m->step > leave;
+}
+
+/* A node that a change holds, or that none has. Its drain may be lost while it is held, too. After
+ * a silence the answer decides: the one before it may have been another controller's. */
 static void hear_held(struct lks_deciding *d)
 {
     const struct lks_event_sched *e = &d->event->sched;
     const struct lks_node *n = &d->state->nodes[d->event->node];
     bool noted = (n->notes >> LKS_NOTE_UNDRAINED & 1) != 0;
-    bool lost = lks_decide_sched_heard(d, false) && n->changing != 0;
+    bool unheard = (n->notes >> LKS_NOTE_UNHEARD & 1) != 0;
+    bool relied = unheard && is_held_drained(d->state, d->event->node);
+    bool lost = lks_decide_sched_heard(d, relied) && n->changing != 0;
     bool over = n->drained_by == 0 || is_drained(d->state, n, e);
     if (e->unknown || (noted ? !over : !lost))
         return;
@@ -404,6 +420,19 @@ static void silence(struct lks_deciding *d, const struct lks_look *k)
         note(d, k, LKS_NOTE_UNDRAINED, true, e->text);
 }
 
+/* The same of a node that a change holds. */
+static void silence_held(struct lks_deciding *d)
+{
+    uint32_t node = d->event->node;
+    bool noted = (d->state->nodes[node].notes >> LKS_NOTE_UNHEARD & 1) != 0;
+    if (!noted && is_held_drained(d->state, node))
+        lks_decision_add(d, LKS_RECORD_NOTED)->noted =
+            (struct lks_rec_noted){.node = lks_state_name(d->state, node),
+                                   .note = LKS_NOTE_UNHEARD,
+                                   .on = true,
+                                   .text = d->event->sched.text};
+}
+
 static void heard_again(struct lks_deciding *d, uint32_t node)
 {
     if ((d->state->nodes[node].notes >> LKS_NOTE_UNHEARD & 1) != 0)
@@ -424,7 +453,9 @@ void lks_campaign_sched(struct lks_deciding *d)
     if (!e->sched.unknown)
         heard_again(d, e->node);
     if (m == NULL) {
-        if (!e->sched.old)
+        if (e->sched.old)
+            silence_held(d);
+        else
             hear_held(d);
         return;
     }

@@ -358,6 +358,20 @@ void lks_decide_forecast(struct lks_deciding *d)
 
 /* Members ----------------------------------------------------------------------------------- */
 
+/* Of its drain, which nothing relies on any more. */
+static void end_notes(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+{
+    static const enum lks_note notes[] = {LKS_NOTE_UNDRAINED, LKS_NOTE_UNHEARD};
+    for (size_t i = 0; i < LKS_COUNT(notes); i++) {
+        if ((d->state->nodes[node].notes >> notes[i] & 1) != 0)
+            lks_decision_add(d, LKS_RECORD_NOTED)->noted =
+                (struct lks_rec_noted){.node = lks_state_name(d->state, node),
+                                       .note = notes[i],
+                                       .on = false,
+                                       .text = reason};
+    }
+}
+
 /* It returns to service as is; whether jobs may start on it is up to what it runs. */
 static void release_member(struct lks_deciding *d, const struct lks_state_change *c,
                            const struct lks_member *m)
@@ -374,11 +388,10 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
     if (lks_str_eq(text_of(d, node->drained_by), owner))
         lks_decision_add(d, LKS_RECORD_UNDRAINED)->undrained =
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
-    if (ours && (node->notes >> LKS_NOTE_UNDRAINED & 1) != 0)
-        lks_decision_add(d, LKS_RECORD_NOTED)->noted = (struct lks_rec_noted){
-            .node = name, .note = LKS_NOTE_UNDRAINED, .on = false, .text = reason};
-    if (ours)
+    if (ours) {
+        end_notes(d, m->node, reason);
         lks_decide_drift_changed(d, m->node, reason);
+    }
     struct lks_rec_member skipped = lks_state_member_said(m);
     skipped.change = c->id;
     skipped.node = name;
