@@ -8,8 +8,9 @@
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
-#define HOUR   CAMPAIGN_HOUR
-#define MINUTE CAMPAIGN_MINUTE
+#define HOUR      CAMPAIGN_HOUR
+#define MINUTE    CAMPAIGN_MINUTE
+#define LONG_TIME (30 * 24 * HOUR)
 
 static void said(struct campaign *w, struct lks_event_sched sched)
 {
@@ -391,6 +392,61 @@ static void test_old_answers(void)
     }
 }
 
+/* No answer, for so long: the leader reports the silence of each node again and again. */
+static void stay_silent(struct campaign *w, lks_ms span)
+{
+    const lks_ms since = w->a.now.wall;
+    while (w->a.now.wall < since + span && !lks_change_over(campaign_change(w))) {
+        be_silent(w, w->a.now.wall - since + 90 * LKS_SECOND);
+        (void)campaign_answer(w);
+        (void)campaign_tick(w);
+        campaign_pass(w, 10 * MINUTE);
+    }
+}
+
+/* A scheduler that never answers again: where a drain that was ended would have the node held, the
+ * silence has it held as well, once the step had its time. */
+static void test_silent_for_ever(void)
+{
+    static const struct {
+        const char *name, *pool;
+        unsigned domain;
+        bool back;
+        uint32_t step;
+        enum lks_member_state state;
+        enum lks_change_state ends;
+    } rows[] = {
+        {"in the rollback", NULL, 0, true, CAMPAIGN_APPLY, LKS_MEMBER_ASKED, LKS_CHANGE_ABORTED},
+        {"in the rollback of a domain", NULL, 2, true, CAMPAIGN_APPLY, LKS_MEMBER_ASKED,
+         LKS_CHANGE_ABORTED},
+        {"accepted in the rollback", NULL, 0, true, CAMPAIGN_ACCEPT, LKS_MEMBER_READING,
+         LKS_CHANGE_ABORTED},
+        {"in a pool with on_resume: hold", "on_resume: hold", 0, false, CAMPAIGN_APPLY,
+         LKS_MEMBER_ASKED, LKS_CHANGE_HALTED},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = rows[i].domain > 0 ? 2 : 1,
+                                                   .domain = rows[i].domain,
+                                                   .shelf_first = rows[i].domain > 0,
+                                                   .sched = "simulated",
+                                                   .pool_says = rows[i].pool});
+        if (rows[i].back) {
+            CHECK(campaign_run_until(&w, "n1", CAMPAIGN_REBOOT, LKS_MEMBER_ASKED, HOUR));
+            campaign_move(&w, LKS_CHANGE_ABORTING);
+        }
+        CHECK(campaign_run_until(&w, "n1", rows[i].step, rows[i].state, HOUR));
+        stay_silent(&w, 10 * MINUTE);
+        CHECK(!lks_member_over(campaign_member(&w, "n1")));
+        stay_silent(&w, LONG_TIME);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+        CHECK_HAS(alarm_of(&w, LKS_ALARM_CHANGE), "its scheduler gives no answer since");
+        CHECK_CHANGE(&w, rows[i].ends);
+        campaign_end(&w);
+    }
+}
+
 /* What the next answer may be: the drain was lost while nothing was heard. */
 static void test_lost_unheard(void)
 {
@@ -576,6 +632,7 @@ int main(void)
         {"before it is drained", test_told},
         {"no answer", test_silence},
         {"answers that are too old", test_old_answers},
+        {"a scheduler that never answers again", test_silent_for_ever},
         {"the next answer decides", test_lost_unheard},
         {"an asset around a node whose scheduler is silent", test_shelf_unheard},
         {"a person returns a node whose scheduler is silent", test_returned_unheard},

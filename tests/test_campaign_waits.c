@@ -153,6 +153,24 @@ static void beside_another_change(void)
     campaign_end(&w);
 }
 
+/* Its scheduler's last answer is too old, and nothing starts. */
+static void silent_scheduler(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .sched = "simulated"});
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_NOTED,
+                                             .noted = {.node = LKS_STR("n1"),
+                                                       .note = LKS_NOTE_UNHEARD,
+                                                       .on = true,
+                                                       .text = LKS_STR("no answer")}});
+    (void)campaign_answer(&w);
+    (void)campaign_tick(&w);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_WAITING);
+    check_waits(&w, "n1", "for its scheduler, which gives no answer");
+    campaign_end(&w);
+}
+
 /* A wave that may not begin says when it will. */
 static void before_its_time(void)
 {
@@ -174,6 +192,7 @@ int main(void)
         {"on the way back", on_the_way_back},
         {"beside another change", beside_another_change},
         {"beside an unresolved update", beside_an_unresolved_update},
+        {"beside a silent scheduler", silent_scheduler},
         {"before its time", before_its_time},
         {0},
     };

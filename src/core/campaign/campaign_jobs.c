@@ -403,18 +403,34 @@ static void leave_again(struct lks_deciding *d, const struct lks_look *k)
     lks_campaign_member_list(d, k, r);
 }
 
+/* A silence that lasts as long as its step may take: the member is held as if the drain was ended.
+ * A step that is in progress goes to its end first. */
+static void give_up(struct lks_deciding *d, const struct lks_look *k)
+{
+    char since[LKS_TIME_TEXT_SIZE];
+    const struct lks_event_sched *e = &d->event->sched;
+    if (d->now.wall >= e->since + lks_campaign_step_limit(k) &&
+        lks_campaign_member_barred(k, d->now.wall))
+        lks_campaign_member_give_up(
+            d, k, k->m->back ? LKS_FAILURE_REVERT : LKS_FAILURE_BUSY,
+            lks_decision_text(d, "its scheduler gives no answer since %s: %" LKS_STR_FMT,
+                              lks_time_text(e->since, since), LKS_STR_ARG(e->text)));
+}
+
 /* Its last answer is too old to start anything on the node: the next one decides. After 5 minutes
  * it is drained and read once more as well. Where a drain that was ended would have the member held
- * it waits instead: the drain may be there still. */
+ * it waits for its step's limit instead: the drain may be there still. */
 static void silence(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_event_sched *e = &d->event->sched;
     if (k->step == NULL || lks_member_over(k->m) || !is_verified(k))
         return;
     note(d, k, LKS_NOTE_UNHEARD, true, e->text);
-    if (d->now.wall < e->since + LKS_DECIDE_SCHED_SILENT || k->m->back || holds(d, k))
+    if (d->now.wall < e->since + LKS_DECIDE_SCHED_SILENT)
         return;
-    if (k->step->kind == LKS_DO_LEAVE)
+    if (k->m->back || holds(d, k))
+        give_up(d, k);
+    else if (k->step->kind == LKS_DO_LEAVE)
         leave_again(d, k);
     else
         note(d, k, LKS_NOTE_UNDRAINED, true, e->text);

@@ -63,16 +63,29 @@ static bool is_looked_at(const struct lks_look *k)
 
 /* Nothing starts on a node before its scheduler answers again: a job may run there by now. Checks
  * are asked for in the middle of a step, too. */
-static struct lks_next next_heard(const struct lks_look *k)
+static bool is_barred(const struct lks_look *k, struct lks_next next)
 {
-    struct lks_next next = lks_campaign_step_next(k);
     bool leaves = k->step != NULL && k->step->kind == LKS_DO_LEAVE;
     bool accepts = k->step != NULL && k->step->kind == LKS_DO_ACCEPT;
     bool starts = next.act == LKS_NEXT_BEGIN || (leaves && next.act == LKS_NEXT_ENDED) ||
                   (accepts && next.act == LKS_NEXT_READ);
-    if (!starts || !lks_campaign_sched_unheard(k))
+    return starts && lks_campaign_sched_unheard(k);
+}
+
+/* Draining has a deadline of its own. */
+static struct lks_next next_heard(const struct lks_look *k)
+{
+    struct lks_next next = lks_campaign_step_next(k);
+    if (!is_barred(k, next))
         return next;
-    return leaves ? lks_campaign_leave_ends(k) : lks_next_at(UINT64_MAX, LKS_NEXT_NOTHING);
+    return k->step->kind == LKS_DO_LEAVE ? lks_campaign_leave_ends(k)
+                                         : lks_next_at(UINT64_MAX, LKS_NEXT_NOTHING);
+}
+
+bool lks_campaign_member_barred(const struct lks_look *k, lks_ms wall)
+{
+    struct lks_next next = lks_campaign_step_next(k);
+    return next.at <= wall && is_barred(k, next) && k->step->kind != LKS_DO_LEAVE;
 }
 
 struct lks_next lks_campaign_member_next(const struct lks_look *k)

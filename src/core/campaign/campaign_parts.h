@@ -223,6 +223,9 @@ enum lks_drain_sched lks_campaign_look_sched(const struct lks_look *k);
 lks_ms lks_campaign_leave_limit(const struct lks_deciding *d, const struct lks_look *k);
 struct lks_next lks_campaign_leave_ends(const struct lks_look *k);
 
+/* How long its step may take; not of draining. */
+lks_ms lks_campaign_step_limit(const struct lks_look *k);
+
 /* campaign_jobs.c: its scheduler ------------------------------------------------------------- */
 
 /* Another ended its drain, and it is not drained and read since then. */
@@ -259,6 +262,10 @@ bool lks_campaign_look_unread(const struct lks_look *k);
 /* campaign_member.c: how a member moves ----------------------------------------------------- */
 
 struct lks_next lks_campaign_member_next(const struct lks_look *k);
+
+/* Only its scheduler, which gives no answer, keeps it from a step that has no deadline before it
+ * starts. */
+bool lks_campaign_member_barred(const struct lks_look *k, lks_ms wall);
 
 /* A record of it as it stands, to be changed and listed. */
 struct lks_rec_member lks_campaign_member_record(const struct lks_look *k);

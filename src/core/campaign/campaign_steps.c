@@ -29,6 +29,11 @@ static lks_ms limit_of(const struct lks_step *step)
     return limit < LIMIT_MAX ? limit : LIMIT_MAX;
 }
 
+lks_ms lks_campaign_step_limit(const struct lks_look *k)
+{
+    return limit_of(k->step);
+}
+
 static lks_ms later(lks_ms time, lks_ms by)
 {
     return time > UINT64_MAX - by ? UINT64_MAX : time + by;

@@ -61,6 +61,7 @@ static const struct {
 } reasons[] = {
     {lks_campaign_unit_stopped,
      "to drain: the change does not run, there is a freeze, or acts wait"},
+    {lks_campaign_sched_unheard, "for its scheduler, which gives no answer"},
     {is_away, "for its agent, which is not heard of"},
     {is_answering, "for a command that its agent has not answered"},
     {is_flashing, "for an update of it that is not finished, or that a person must resolve"},
