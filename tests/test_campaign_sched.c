@@ -10,7 +10,7 @@
 
 #define HOUR      CAMPAIGN_HOUR
 #define MINUTE    CAMPAIGN_MINUTE
-#define LONG_TIME (30 * 24 * HOUR)
+#define LONG_TIME (720 * HOUR)
 
 static void said(struct campaign *w, struct lks_event_sched sched)
 {

@@ -358,7 +358,12 @@ static void test_relied_on(void)
                                                  .state = LKS_MEMBER_FENCED}},
                             returned = {.kind = LKS_RECORD_CONDITION,
                                         .condition = {.node = LKS_STR("g1"),
-                                                      .condition = LKS_CONDITION_CHANGING}};
+                                                      .condition = LKS_CONDITION_CHANGING}},
+                            emptied = {.kind = LKS_RECORD_NOTED,
+                                       .noted = {.node = LKS_STR("g1"),
+                                                 .note = LKS_NOTE_EMPTIED,
+                                                 .on = true,
+                                                 .text = LKS_STR("drained")}};
     const struct {
         const char *name;
         const struct lks_record *record;
@@ -369,6 +374,7 @@ static void test_relied_on(void)
         {"the change holds it", &fenced, NOTHING, true},
         {"it is not drained any more", NULL, UNDRAIN, false},
         {"it returned to service", &returned, DRAIN, false},
+        {"on hold, and an earlier controller heard that it is drained", &emptied, UNDRAIN, true},
     };
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     struct lks_sched_book book = {0};

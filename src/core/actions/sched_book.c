@@ -185,6 +185,14 @@ static bool is_relied_on(const struct lks_state *s, uint32_t node)
            lks_drain_sched(lks_state_text(s, s->pools[n->pool].sched)) == LKS_DRAIN_DRIVEN;
 }
 
+/* It is noted already that its answers are missing, and nothing more follows so soon. */
+static bool is_waiting(const struct lks_state *s, uint32_t node, lks_ms age)
+{
+    uint32_t notes = s->nodes[node].notes;
+    return (notes >> LKS_NOTE_EMPTIED & 1) == 0 && (notes >> LKS_NOTE_UNHEARD & 1) != 0 &&
+           age < LKS_DECIDE_SCHED_SILENT;
+}
+
 static bool is_old(const struct lks_sched_entry *e, lks_ms mono)
 {
     return e == NULL || !e->heard || mono >= e->read_at + LKS_SCHED_FRESH;
@@ -215,13 +223,13 @@ bool lks_sched_book_old(struct lks_sched_book *b, const struct lks_state *s, str
     while (*at < s->node_count) {
         uint32_t node = (*at)++;
         const struct lks_sched_entry *e = lks_sched_book_find(b, node);
-        if (!is_relied_on(s, node) || !is_old(e, now.mono))
+        bool emptied = (s->nodes[node].notes >> LKS_NOTE_EMPTIED & 1) != 0; /* of its hold */
+        if ((!emptied && !is_relied_on(s, node)) || !is_old(e, now.mono))
             continue;
         lks_ms age = e != NULL && e->heard ? now.mono - e->read_at : now.wall - b->began;
         lks_ms since = now.wall > age ? now.wall - age : 0;
-        bool noted = (s->nodes[node].notes >> LKS_NOTE_UNHEARD & 1) != 0;
-        if (noted && age < LKS_DECIDE_SCHED_SILENT)
-            continue; /* it waits already */
+        if (is_waiting(s, node, age))
+            continue;
         tell_old(e, node, since, out);
         return true;
     }

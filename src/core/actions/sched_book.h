@@ -96,10 +96,11 @@ enum lks_sched_owes {
 enum lks_sched_owes lks_sched_book_owes(const struct lks_sched_book *b, const struct lks_state *s,
                                         const struct lks_facts *facts, uint32_t node);
 
-/* The next node from `*at` on that is drained for a change and whose last answer is older than
- * LKS_SCHED_FRESH, or which this controller heard nothing of, as an event for the engine. A step
- * may not start there. False: there is none that it has to hear of now. To be asked until then,
- * with `*at` 0 at first, before changes are looked at. Texts are views of the book. */
+/* The next node from `*at` on that is drained for a change, or noted as drained for a hold, and
+ * whose last answer is older than LKS_SCHED_FRESH, or which this controller heard nothing of, as an
+ * event for the engine. No step and no act by hand may start there. False: there is none that it
+ * has to hear of now. To be asked until then, with `*at` 0 at first, before changes are looked at.
+ * Texts are views of the book. */
 bool lks_sched_book_old(struct lks_sched_book *b, const struct lks_state *s, struct lks_now now,
                         uint32_t *at, struct lks_event *out);
 

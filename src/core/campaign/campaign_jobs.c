@@ -468,6 +468,8 @@ void lks_campaign_sched(struct lks_deciding *d)
     const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
     if (!e->sched.unknown)
         heard_again(d, e->node);
+    if (e->sched.old) /* people do nothing by hand on what was reported so long ago, either */
+        lks_decide_sched_emptied(d, e->node, false, e->sched.text);
     if (m == NULL) {
         if (e->sched.old)
             silence_held(d);
