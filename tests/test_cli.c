@@ -101,15 +101,19 @@ static const struct {
      "{\"version\":\"" LKS_VERSION "\",\"commit\":\"unknown\"}\n", ""},
     /* Arguments. */
     {"no file", ARGS("stack", "lint"), 2, "",
-     "lockstep: usage: lockstep stack lint FILE...; see 'lockstep help stack lint'\n"},
+     "lockstep: an argument is missing: lockstep stack lint FILE...; see 'lockstep help stack "
+     "lint'\n"},
     {"one file of two", ARGS("stack", "diff", H200), 2, "",
-     "lockstep: usage: lockstep stack diff OLD NEW; see 'lockstep help stack diff'\n"},
+     "lockstep: an argument is missing: lockstep stack diff OLD NEW; see 'lockstep help stack "
+     "diff'\n"},
     {"two files of one", ARGS("stack", "show", H100, H200), 2, "",
-     "lockstep: usage: lockstep stack show STACK; see 'lockstep help stack show'\n"},
+     "lockstep: '" H200
+     "' is too many: lockstep stack show STACK; see 'lockstep help stack show'\n"},
     {"an argument too many", ARGS("version", "now"), 2, "",
-     "lockstep: usage: lockstep version; see 'lockstep help version'\n"},
+     "lockstep: 'now' is too many: lockstep version takes no argument; see 'lockstep help "
+     "version'\n"},
     {"no number", ARGS("xid"), 2, "",
-     "lockstep: usage: lockstep xid NUMBER; see 'lockstep help xid'\n"},
+     "lockstep: an argument is missing: lockstep xid NUMBER; see 'lockstep help xid'\n"},
     {"a clock time that is still to come", ARGS("journal", "at", "23:00", "--node", "n1"), 2, "",
      "lockstep: 23:00 is in the future; write 'yesterday 23:00' or a full date, such as "
      "'2026-11-15 03:37'\n"},

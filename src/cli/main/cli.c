@@ -151,6 +151,25 @@ static bool has_empty(const struct lks_args *args)
     return false;
 }
 
+/* As many arguments as the command takes; the one that is too many is named, since it may be an
+ * option's value whose option was left out. */
+static enum lks_code check_count(const struct lks_command *command, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    int given = (int)args->positional_count;
+    if (given < command->args_min)
+        return lks_fail(err, LKS_E_USAGE, "an argument is missing: lockstep %s %s", command->name,
+                        command->args);
+    if (given <= command->args_max)
+        return LKS_OK;
+    const char *extra = args->positional[command->args_max];
+    if (command->args_max == 0)
+        return lks_fail(err, LKS_E_USAGE, "'%s' is too many: lockstep %s takes no argument", extra,
+                        command->name);
+    return lks_fail(err, LKS_E_USAGE, "'%s' is too many: lockstep %s %s", extra, command->name,
+                    command->args);
+}
+
 /* Run the command, again where lockstepd does not know a name, which may be cut short. */
 static enum lks_code run_named(struct lks_cli *cli, struct lks_args *args, struct lks_err *err)
 {
@@ -173,11 +192,8 @@ static enum lks_code answer(struct lks_cli *cli, const struct lks_command *comma
 {
     if (lks_args_has(args, "--help"))
         return lks_help_command(cli, command, lks_args_has(args, "--json"), err);
-    int given = (int)args->positional_count;
-    if (given < command->args_min || given > command->args_max)
-        return lks_help_see(lks_fail(err, LKS_E_USAGE, "usage: lockstep %s%s%s", command->name,
-                                     command->args[0] != '\0' ? " " : "", command->args),
-                            err, "help", lks_str_from(command->name));
+    if (check_count(command, args, err) != LKS_OK)
+        return lks_help_see(err->code, err, "help", lks_str_from(command->name));
     if (has_empty(args))
         return lks_fail(err, LKS_E_USAGE, "%s: an argument is empty: %s", command->name,
                         command->args);
