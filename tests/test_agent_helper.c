@@ -1,5 +1,6 @@
 /* The root helper over its real socket: what it runs, and all that it does not. Tests run it as the
  * user they are, who then is as good as root to it. */
+#include "agent/helper/subtask.h"
 #include "agent/helper/wire.h"
 #include "probe/root/clock.h"
 #include "tests/fake_controller.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -443,6 +445,47 @@ static void test_together(void)
     fake_stop(&f);
 }
 
+enum { PIECES = 100 };
+
+/* A program that wrote many pieces and ended. The pipe keeps them apart: each takes a call of
+ * read(). */
+static pid_t write_pieces(int *out)
+{
+    int ends[2];
+    siginfo_t info;
+    CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK | O_DIRECT) == 0);
+    CHECK(fcntl(ends[0], F_SETPIPE_SZ, PIECES * 4096) >= PIECES * 4096);
+    pid_t pid = fork();
+    for (int i = 0; pid == 0 && i < PIECES; i++) {
+        if (write(ends[1], "x", 1) != 1)
+            _exit(1);
+    }
+    if (pid == 0)
+        _exit(0);
+    CHECK(pid > 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
+    (void)close(ends[1]);
+    *out = ends[0];
+    return pid;
+}
+
+/* A call reads so many pieces at most, and those behind them are not lost. */
+static void test_pieces(void)
+{
+    int64_t now = lks_clock_ms();
+    struct lks_subtask e = {.active = true, .begun = now, .ends = now + 60000};
+    struct lks_str text = {0};
+    struct lks_err err = {0};
+    struct lks_wait patience = {0};
+    lks_buf_init(&e.said, 4096);
+    e.pid = write_pieces(&e.fd);
+    CHECK(!lks_subtask_hear(&e));
+    while (!lks_subtask_hear(&e) && lks_wait_on(&patience))
+        continue;
+    CHECK_CODE(lks_subtask_end(&e, &text, &err), LKS_OK);
+    CHECK_INT(text.len, PIECES);
+    lks_subtask_fini(&e);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -457,6 +500,7 @@ int main(void)
         {"questions that are none", test_garbage},
         {"another user", test_stranger},
         {"agent and helper together", test_together},
+        {"output of many pieces", test_pieces},
         {NULL, NULL},
     };
     return lks_test_main(tests);
