@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -171,6 +172,44 @@ static void test_changing(void)
     fake_stop(&f);
 }
 
+/* Whether the state was written before the socket was there. */
+static bool is_state_first(int watch)
+{
+    _Alignas(struct inotify_event) char bytes[4096];
+    ssize_t len = read(watch, bytes, sizeof(bytes));
+    for (ssize_t at = 0; at < len;) {
+        const struct inotify_event *e = (const void *)(bytes + at);
+        if (strcmp(e->name, LKS_NOTICE_SOCKET) == 0)
+            return false;
+        if (strcmp(e->name, LKS_NOTICE_STATE) == 0)
+            return true;
+        at += (ssize_t)(sizeof(*e) + e->len);
+    }
+    return false;
+}
+
+/* A program that connects must not read the state of an agent that was killed. */
+static void test_stale(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t agent = start_agent(&f);
+    await_state(&f, LKS_NOTICE_IN_SERVICE);
+    CHECK(kill(agent, SIGKILL) == 0);
+    CHECK_INT(fake_wait(&f, agent), -1);
+    CHECK_STR(fake_text(&f, "run/state"), LKS_NOTICE_IN_SERVICE);
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    CHECK(watch >= 0);
+    CHECK(inotify_add_watch(watch, fake_path(&f, "run"), IN_CREATE | IN_MOVED_TO) >= 0);
+    beats_enough = f.beats + 1;
+    agent = start_agent(&f);
+    CHECK(fake_until(&f, has_beats));
+    CHECK(is_state_first(watch));
+    (void)close(watch);
+    fake_agent_end(&f, agent);
+    fake_stop(&f);
+}
+
 /* At a heartbeat a minute, two more come within seconds, and not where nothing drains. */
 static void test_haste(void)
 {
@@ -220,6 +259,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"the agent: results of health checks", test_results},
         {"the agent: checks and changes", test_changing},
+        {"the agent: the state of one that was killed", test_stale},
         {"the agent: heartbeats after a job", test_haste},
         {"the agent: no folder for notices", test_folder},
         {0},

@@ -14,8 +14,11 @@
 
 enum { NOTICES_EACH = 64, BODY_MAX = 4096, NUMBER_SIZE = 24 };
 
-static enum lks_code open_socket(struct lks_notices *n, struct lks_err *err)
+/* The state is written before a program can connect: the file may be that of an agent that was
+ * killed while the node was in service. */
+static enum lks_code open_socket(struct lks_agent *a, struct lks_err *err)
 {
+    struct lks_notices *n = &a->notices;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" LKS_NOTICE_SOCKET,
              n->dir.fd);
@@ -26,6 +29,7 @@ static enum lks_code open_socket(struct lks_notices *n, struct lks_err *err)
     if (unlinkat(n->dir.fd, LKS_NOTICE_SOCKET, 0) != 0 && errno != ENOENT)
         return lks_fail(err, LKS_E_IO, "%s/" LKS_NOTICE_SOCKET ": %s", n->dir.path,
                         strerror(errno));
+    lks_agent_notices_publish(a);
     if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
         fchmodat(n->dir.fd, LKS_NOTICE_SOCKET, S_IRUSR | S_IWUSR, 0) != 0)
         return lks_fail(err, LKS_E_IO, "%s/" LKS_NOTICE_SOCKET ": %s", n->dir.path,
@@ -40,10 +44,8 @@ void lks_agent_notices_open(struct lks_agent *a)
     if (a->options->run == NULL)
         return;
     if (lks_statedir_open(a->options->run, false, &n->dir, &err) == LKS_OK &&
-        open_socket(n, &err) == LKS_OK) {
-        lks_agent_notices_publish(a);
+        open_socket(a, &err) == LKS_OK)
         return;
-    }
     lks_agent_note(a, LKS_LEVEL_WARNING, "programs of this node cannot report", "why", err.msg);
     lks_agent_notices_close(a);
 }
