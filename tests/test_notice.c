@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -162,6 +163,18 @@ static const char *notice(const struct place *p)
     return bytes;
 }
 
+/* In a child: one stream can be opened, and no more. */
+static void close_streams(void)
+{
+    const struct rlimit one = {1, 1};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        (void)close(fd);
+    if (setrlimit(RLIMIT_NOFILE, &one) != 0)
+        _exit(97);
+}
+
+static bool streamless; /* the programs run so */
+
 /* Run it to its end; its exit status, with what it printed in the file "said". */
 static int run(const struct place *p, const char *const *argv)
 {
@@ -174,6 +187,9 @@ static int run(const struct place *p, const char *const *argv)
         memcpy(words, argv, sizeof(words));
         if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
             _exit(99);
+        (void)close(fd);
+        if (streamless)
+            close_streams();
         (void)execv(words[0], words);
         _exit(98);
     }
@@ -468,6 +484,22 @@ static void test_epilog(void)
     }
 }
 
+/* Slurm drains a node whose epilog fails; a check that fails is a line in slurmd's log. */
+static void test_streams(void)
+{
+    struct place p;
+    const char *epilog[16] = {LKS_EPILOG_PROGRAM, "--run", "/nowhere"};
+    make_place(&p, "exit 0", LKS_NOTICE_IN_SERVICE);
+    streamless = true;
+    lks_test_case("an epilog");
+    CHECK_INT(run(&p, epilog), 0);
+    lks_test_case("a check");
+    CHECK_INT(run_health(&p, "30", NULL, NULL), 6);
+    CHECK_STR(lks_str_from(notice(&p)), "");
+    streamless = false;
+    end_place(&p);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -478,6 +510,7 @@ int main(void)
         {"slurm-health: what is missing", test_others},
         {"slurm-health: usage", test_usage},
         {"slurm-epilog", test_epilog},
+        {"no streams can be opened", test_streams},
         {0},
     });
 }

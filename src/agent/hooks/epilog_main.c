@@ -4,6 +4,7 @@
 #include "base/commit.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static void print_help(void)
 {
@@ -40,7 +41,8 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
 int main(int argc, char **argv)
 {
     struct lks_err err = {0};
-    lks_hook_settle();
+    if (!lks_hook_settle())
+        _exit(0);
     if (run(argc, argv, &err) != LKS_OK)
         fprintf(stderr, "slurm-epilog: %s\n", err.msg);
     return 0;

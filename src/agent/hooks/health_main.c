@@ -93,7 +93,8 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
 int main(int argc, char **argv)
 {
     struct lks_err err = {0};
-    lks_hook_settle();
+    if (!lks_hook_settle())
+        _exit(lks_err_code_info(LKS_E_IO)->exit);
     enum lks_code code = run(argc, argv, &err);
     if (code == LKS_OK)
         return 0;

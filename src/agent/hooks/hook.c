@@ -4,18 +4,18 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-void lks_hook_settle(void)
+bool lks_hook_settle(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-            abort();
+            return false;
     }
     (void)lks_supervisor_close_others();
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGCHLD, SIG_DFL);
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    return true;
 }

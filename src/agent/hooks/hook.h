@@ -2,7 +2,10 @@
 #ifndef LKS_AGENT_HOOK_H
 #define LKS_AGENT_HOOK_H
 
-/* Open streams that were closed, close all other descriptors, leave no core. */
-void lks_hook_settle(void);
+#include <stdbool.h>
+
+/* Open streams that were closed, close all other descriptors, leave no core. False: a stream cannot
+ * be opened, and a file that is opened later would take its place. */
+bool lks_hook_settle(void);
 
 #endif
