@@ -409,6 +409,6 @@ bool lks_sched_reserve_told(struct lks_sched_book *b, struct lks_str site, struc
     }
     at->reserve_fresh = false;
     if (at->reserving == 0 && !failing)
-        at->reserve_due = now.mono; /* what became of it is listed */
+        at->reserve_due = now.mono + LKS_SCHED_RESERVE_PAUSE / speed; /* then it is listed */
     return false;
 }
