@@ -29,6 +29,7 @@ struct lks_sched_entry {
     bool refresh;             /* it is asked again though no change wants it */
     uint64_t truth_key;       /* of the truth that it was seen to show; 0: none */
     lks_ms truth_due;         /* mono: what lockstep says of it is not published before */
+    bool told;                /* `said` has what was published since, which no answer showed yet */
     lks_ms behind_since;  /* mono: since when it was seen to show something else; 0: it is not */
     lks_ms heard_at;      /* wall: when it was */
     lks_ms read_at;       /* mono: when the scheduler was read for it, by its age */

@@ -123,13 +123,13 @@ static uint32_t collect(struct lks_sched_book *b, const struct lks_state *s,
     for (uint32_t i = 0; i < s->node_count; i++) {
         struct lks_sched_truth truth;
         struct lks_sched_entry *e = entry_of(b, s, i, site);
-        site->unheard += !is_heard(b, i) && is_here(s, i, site);
+        site->unheard += (!is_heard(b, i) || b->entries[i]->told) && is_here(s, i, site);
         if (e == NULL || e->truth_key == key_of(s, i, publish))
             continue;
         lks_sched_truth_of(s, i, publish, &truth);
         e->truth_key = lks_sched_truth_shown(&e->said, &truth) ? key_of(s, i, publish) : 0;
         if (e->truth_key != 0) {
-            e->behind_since = 0;
+            e->behind_since = e->told ? e->behind_since : 0;
             continue;
         }
         count_behind(site, e, i, mono);
@@ -211,7 +211,7 @@ void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, s
             continue;
         if (told->why[0] == '\0') {
             e->said.truth = told->truth;
-            e->behind_since = 0;
+            e->told = e->refresh = true; /* an answer shows whether it keeps it */
             b->published++;
             continue;
         }
