@@ -117,7 +117,8 @@ void lks_worker_reserve(struct lks_worker *w, struct lks_worker_task *task)
         answer(w, task);
     } else {
         bool started = is != NULL && is->from <= now;
-        (void)!send_act(w, r, act, started, now, &err);
+        if (send_act(w, r, act, started, now, &err) == LKS_E_UNAVAILABLE)
+            lks_slurm_doubt(w->slurm); /* another slurmctld may answer the next reading */
         if (lks_worker_read(w, &lost) != LKS_OK)
             say(task, UNKNOWN, "Slurm was asked, and the outcome is unknown");
         else

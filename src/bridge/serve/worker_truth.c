@@ -12,8 +12,10 @@ static enum lks_code carry_out(struct lks_worker *w, const struct lks_bridge_tru
     if (lks_worker_read(w, err) != LKS_OK)
         return err->code;
     *sent = true;
-    if (lks_slurm_truth_send(w->slurm, truth, ends, err) != LKS_OK ||
-        lks_worker_read(w, err) != LKS_OK)
+    enum lks_code code = lks_slurm_truth_send(w->slurm, truth, ends, err);
+    if (code == LKS_E_UNAVAILABLE)
+        lks_slurm_doubt(w->slurm); /* another slurmctld may answer the next reading */
+    if (code != LKS_OK || lks_worker_read(w, err) != LKS_OK)
         return err->code;
     return lks_slurm_truth_verify(w->slurm, truth, ends, err);
 }
