@@ -15,6 +15,12 @@ enum { NODES = 12, UPDATES_MAX = 64 };
 
 /* slurmctld --------------------------------------------------------------------------------- */
 
+struct reserved {
+    const char *nodes, *name, *users; /* NULL: none */
+    time_t from, until;
+    uint64_t flags;
+};
+
 static struct {
     time_t node_time, job_time, reservation_time; /* of the last change */
     int node_error, job_error, reservation_error; /* 0: the call succeeds */
@@ -22,8 +28,11 @@ static struct {
     const char *reserved;                         /* nodes of the one reservation; NULL: none */
     const char *reserved_name, *reserved_users;   /* NULL: none */
     time_t reserved_from, reserved_until;
-    int reserve_error;        /* of the next request about it; 0: it succeeds, and ... */
-    bool ignores_reserve;     /* ... changes nothing */
+    int reserve_error;    /* of the next request about it; 0: it succeeds, and ... */
+    bool ignores_reserve; /* ... changes nothing */
+    bool fails_over;      /* that request is carried out, and another slurmctld is there then */
+    const struct reserved *others; /* reservations beside the one */
+    uint32_t other_count;
     char sent[64];            /* requests about it: "create delete " */
     bool was_read[3];         /* all nodes, jobs and reservations were sent; the test clears it */
     uint32_t state;           /* of all nodes */
@@ -172,37 +181,47 @@ void slurm_free_job_info_msg(job_info_msg_t *job_buffer_ptr)
     free(job_buffer_ptr);
 }
 
+static void fill_reservation(reserve_info_t *out, const struct reserved *from)
+{
+    out->node_list = strdup(from->nodes);
+    out->name = from->name != NULL ? strdup(from->name) : NULL;
+    out->users = from->users != NULL ? strdup(from->users) : NULL;
+    out->start_time = from->from;
+    out->end_time = from->until;
+    out->flags = from->flags;
+}
+
 int slurm_load_reservations(time_t update_time, reserve_info_msg_t **resp)
 {
     if (ctl.reservation_error != 0)
         return fail_with(ctl.reservation_error);
     if (update_time >= ctl.reservation_time)
         return fail_with(SLURM_NO_CHANGE_IN_DATA);
+    const struct reserved one = {ctl.reserved,      ctl.reserved_name,  ctl.reserved_users,
+                                 ctl.reserved_from, ctl.reserved_until, RESERVE_FLAG_MAINT};
     reserve_info_msg_t *msg = calloc(1, sizeof(*msg));
     LKS_ASSERT(msg != NULL);
     ctl.was_read[2] = true;
     msg->last_update = ctl.reservation_time;
-    msg->record_count = ctl.reserved != NULL;
-    msg->reservation_array = calloc(1, sizeof(*msg->reservation_array));
-    reserve_info_t *r = msg->reservation_array;
-    r->node_list = strdup(ctl.reserved != NULL ? ctl.reserved : "");
-    r->name = ctl.reserved_name != NULL ? strdup(ctl.reserved_name) : NULL;
-    r->users = ctl.reserved_users != NULL ? strdup(ctl.reserved_users) : NULL;
-    r->start_time = ctl.reserved_from;
-    r->end_time = ctl.reserved_until;
-    r->flags = RESERVE_FLAG_MAINT;
+    msg->reservation_array = calloc(ctl.other_count + (size_t)1, sizeof(*msg->reservation_array));
+    LKS_ASSERT(msg->reservation_array != NULL);
+    for (uint32_t i = 0; i < ctl.other_count; i++)
+        fill_reservation(&msg->reservation_array[msg->record_count++], &ctl.others[i]);
+    if (ctl.reserved != NULL)
+        fill_reservation(&msg->reservation_array[msg->record_count++], &one);
     *resp = msg;
     return SLURM_SUCCESS;
 }
 
 void slurm_free_reservation_info_msg(reserve_info_msg_t *resv_info_ptr)
 {
-    if (resv_info_ptr == NULL)
-        return;
-    free(resv_info_ptr->reservation_array->node_list);
-    free(resv_info_ptr->reservation_array->name);
-    free(resv_info_ptr->reservation_array->users);
-    free(resv_info_ptr->reservation_array);
+    for (uint32_t i = 0; resv_info_ptr != NULL && i < resv_info_ptr->record_count; i++) {
+        free(resv_info_ptr->reservation_array[i].node_list);
+        free(resv_info_ptr->reservation_array[i].name);
+        free(resv_info_ptr->reservation_array[i].users);
+    }
+    if (resv_info_ptr != NULL)
+        free(resv_info_ptr->reservation_array);
     free(resv_info_ptr);
 }
 
@@ -214,6 +233,8 @@ static bool takes_reserve(const char *what)
     snprintf(ctl.sent + len, sizeof(ctl.sent) - len, "%s ", what);
     ctl.reserve_error = 0;
     ctl.reservation_time++;
+    if (ctl.fails_over)
+        ctl.node_time = ctl.job_time = ctl.reservation_time = 1;
     return fail_with(number) == SLURM_SUCCESS;
 }
 
@@ -241,12 +262,13 @@ void slurm_init_resv_desc_msg(resv_desc_msg_t *update_resv_msg)
 char *slurm_create_reservation(resv_desc_msg_t *resv_msg)
 {
     LKS_ASSERT(resv_msg->flags == (RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS));
-    if (!takes_reserve("create"))
+    bool taken = takes_reserve("create");
+    if (!taken && !ctl.fails_over)
         return NULL;
     snprintf(kept_users, sizeof(kept_users), "%s", resv_msg->users);
     ctl.reserved_users = kept_users;
     keep_reserve(resv_msg);
-    return strdup(resv_msg->name);
+    return taken ? strdup(resv_msg->name) : NULL;
 }
 
 int slurm_update_reservation(resv_desc_msg_t *resv_msg)
@@ -489,6 +511,70 @@ static void test_unreadable(void)
         struct lks_str warning = lks_str_from(lks_slurm_index_warning(s));
         CHECK_HAS(warning, rows[i].warning);
         CHECK_INT(warning.len > 0, rows[i].warning[0] != '\0');
+    }
+}
+
+/* Reservations of one node, in minutes from now, and the one that is shown. */
+#define OURS "lockstep_change_17"
+enum purpose { OWN, MAINT, JOBS };
+static const struct {
+    const char *name;
+    struct {
+        const char *name;
+        int from, until;
+        enum purpose purpose;
+    } there[3]; /* until one without a name */
+    const char *shown;
+} overlaps[] = {
+    {"the first", {{"b", 20, 30, MAINT}, {"a", 10, 20, MAINT}}, "a"},
+    {"maintenance now before one for jobs",
+     {{"ada", -20, 30, JOBS}, {"pdu7", -1, 20, MAINT}},
+     "pdu7"},
+    {"others' before ours", {{OURS, -20, 30, OWN}, {"pdu7", -1, 20, MAINT}}, "pdu7"},
+    {"others' before ours, listed first", {{"pdu7", -1, 20, MAINT}, {OURS, -20, 30, OWN}}, "pdu7"},
+    {"ours before one for jobs", {{"ada", -20, 30, JOBS}, {OURS, -1, 20, OWN}}, OURS},
+    {"others' that is to come", {{"pdu7", 10, 20, MAINT}, {OURS, -1, 20, OWN}}, OURS},
+    {"others' that is over", {{"pdu7", -20, -10, MAINT}, {OURS, -1, 20, OWN}}, OURS},
+    {"others' now, and others' that is over",
+     {{"pdu7", -20, -10, MAINT}, {"pdu8", -1, 20, MAINT}, {OURS, -1, 20, OWN}},
+     "pdu8"},
+    {"a name like ours", {{OURS, -20, 30, OWN}, {"lockstep_x", -1, 20, MAINT}}, "lockstep_x"},
+};
+
+static void check_overlap(struct lks_slurm *s, size_t row)
+{
+    LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading r = {0};
+    struct lks_err err = {0};
+    struct reserved list[LKS_COUNT(overlaps->there)];
+    char user[64], says[128];
+    time_t now = time(NULL);
+    snprintf(user, sizeof(user), "%" LKS_STR_FMT, LKS_STR_ARG(lks_slurm_user(s, getuid())));
+    ctl.others = list;
+    for (size_t i = 0; i < LKS_COUNT(list) && overlaps[row].there[i].name != NULL; i++)
+        list[ctl.other_count++] = (struct reserved){
+            .nodes = "n[1-2]",
+            .name = overlaps[row].there[i].name,
+            .users = overlaps[row].there[i].purpose == OWN ? user : "kim",
+            .from = now + overlaps[row].there[i].from * 60,
+            .until = now + overlaps[row].there[i].until * 60,
+            .flags = overlaps[row].there[i].purpose == JOBS ? 0 : RESERVE_FLAG_MAINT};
+    lks_bridge_reading_init(&r);
+    CHECK_CODE(lks_slurm_read_node(s, "n1", steady, &r, &err), LKS_OK);
+    snprintf(says, sizeof(says), "\"reservation\":{\"name\":\"%s\"", overlaps[row].shown);
+    CHECK_HAS(lks_buf_view(&r.bytes), says);
+    CHECK_HAS(lks_buf_view(&r.bytes),
+              strcmp(overlaps[row].shown, OURS) == 0 ? "\"own\":true" : "\"own\":false");
+}
+
+static void test_overlaps(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(overlaps); i++) {
+        LKS_CLEANUP(slurm_drop) struct lks_slurm *s = NULL;
+        struct lks_err err = {0};
+        lks_test_case("%s", overlaps[i].name);
+        ctl_reset();
+        CHECK_CODE(lks_slurm_new(getuid(), &s, &err), LKS_OK);
+        check_overlap(s, i);
     }
 }
 
@@ -865,32 +951,39 @@ static const struct {
     bool ignores;
     int status;
     const char *sent, *says;
+    bool fails_over;
 } reserves[] = {
-    {"a new one", NULL, 0, 0, false, false, 5, 0, false, 200, "create ", "\"own\":true"},
-    {"the same", "n[1-2]", 5, 9, false, false, 5, 0, false, 200, "", "\"own\":true"},
-    {"moved", "n[1-2]", 4, 9, false, false, 5, 0, false, 200, "update+start ", "\"own\":true"},
+    {"a new one", NULL, 0, 0, false, false, 5, 0, false, 200, "create ", "\"own\":true", false},
+    {"the same", "n[1-2]", 5, 9, false, false, 5, 0, false, 200, "", "\"own\":true", false},
+    {"moved", "n[1-2]", 4, 9, false, false, 5, 0, false, 200, "update+start ", "\"own\":true",
+     false},
     {"fewer nodes after its start", "n[1-3]", -5, 9, false, false, -6, 0, false, 200, "update ",
-     "n[1-2]"},
+     "n[1-2]", false},
     {"put off after its start", "n[1-2]", -5, 9, false, false, 5, 0, false, 200, "delete create ",
-     "n[1-2]"},
+     "n[1-2]", false},
     {"put off, and not deleted", "n[1-2]", -5, 9, false, false, 5, ESLURM_RESERVATION_BUSY, false,
-     409, "delete ", "cannot delete the reservation"},
-    {"another's", "n[1-2]", 5, 9, true, false, 5, 0, false, 409, "", "is not lockstep's"},
+     409, "delete ", "cannot delete the reservation", false},
+    {"another's", "n[1-2]", 5, 9, true, false, 5, 0, false, 409, "", "is not lockstep's", false},
     {"refused", NULL, 0, 0, false, false, 5, ESLURM_RESERVATION_OVERLAP, false, 409, "create ",
-     "cannot create the reservation"},
+     "cannot create the reservation", false},
     {"not allowed", NULL, 0, 0, false, false, 5, ESLURM_ACCESS_DENIED, false, 403, "create ",
-     "cannot create the reservation"},
+     "cannot create the reservation", false},
     {"no answer", NULL, 0, 0, false, false, 5, SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, false, 504,
-     "create ", "did not answer"},
+     "create ", "did not answer", false},
     {"said to be done, and not done", NULL, 0, 0, false, false, 5, 0, true, 409, "create ",
-     "there is no such reservation"},
+     "there is no such reservation", false},
     {"done with other nodes", "n1", 5, 9, false, false, 5, 0, true, 409, "update+start ",
-     "its nodes are 'n1'"},
-    {"it ends", "n[1-2]", -5, 9, false, true, 0, 0, false, 200, "delete ", "{\"reservations\":[]}"},
-    {"it ended before", NULL, 0, 0, false, true, 0, 0, false, 200, "", "{\"reservations\":[]}"},
-    {"another's does not end", "n1", 5, 9, true, true, 0, 0, false, 409, "", "is not lockstep's"},
+     "its nodes are 'n1'", false},
+    {"it ends", "n[1-2]", -5, 9, false, true, 0, 0, false, 200, "delete ", "{\"reservations\":[]}",
+     false},
+    {"it ended before", NULL, 0, 0, false, true, 0, 0, false, 200, "", "{\"reservations\":[]}",
+     false},
+    {"another's does not end", "n1", 5, 9, true, true, 0, 0, false, 409, "", "is not lockstep's",
+     false},
     {"a job runs in it", "n1", -5, 9, false, true, 0, ESLURM_RESERVATION_BUSY, false, 409,
-     "delete ", "cannot delete the reservation"},
+     "delete ", "cannot delete the reservation", false},
+    {"no answer, and another slurmctld whose clock is behind shows it", NULL, 0, 0, false, false, 5,
+     SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, false, 200, "create ", "\"own\":true", true},
 };
 
 static void try_reserve(struct lks_worker *w, size_t row, const char *user)
@@ -911,7 +1004,8 @@ static void try_reserve(struct lks_worker *w, size_t row, const char *user)
     ctl.reserved_until = now + reserves[row].until * 60;
     ctl.reserve_error = reserves[row].error;
     ctl.ignores_reserve = reserves[row].ignores;
-    ctl.reservation_time++;
+    ctl.fails_over = reserves[row].fails_over;
+    ctl.node_time = ctl.job_time = ctl.reservation_time = 5000;
     lks_worker_write(w, list, 1);
     CHECK_INT(task.status, reserves[row].status);
     CHECK_STR(lks_str_from(ctl.sent), reserves[row].sent);
@@ -943,6 +1037,7 @@ int main(void)
         {"failures between two calls", test_failures},
         {"slurmctld's clock is set back", test_clock_back},
         {"lists of nodes that cannot be read", test_unreadable},
+        {"nodes in several reservations", test_overlaps},
         {"jobs that Slurm does not list", test_hidden_jobs},
         {"errors of Slurm", test_errors},
         {"runs of jobs", test_runs},

@@ -80,10 +80,15 @@ static const struct {
      "'down': false, 'state': 'idle+maintenance'", "in maintenance"},
     {"a reservation of lockstep",
      "'down': false, 'state': 'idle+maintenance', 'reservation': {'name': "
-     "'lockstep_change_17+train+oslo'}",
+     "'lockstep_change_17+train+oslo', 'own': true}",
      ""},
+    {"a reservation of others with such a name",
+     "'down': false, 'state': 'idle+maintenance', 'reservation': {'name': 'lockstep_rack7', 'own': "
+     "false}",
+     "in maintenance, by the reservation lockstep_rack7"},
     {"down in a reservation of lockstep",
-     "'down': true, 'state': 'down+maintenance', 'reservation': {'name': 'lockstep_change_17'}",
+     "'down': true, 'state': 'down+maintenance', 'reservation': {'name': 'lockstep_change_17', "
+     "'own': true}",
      "down"},
     {"a name that is no text", "'state': 'idle+maintenance', 'reservation': {'name': 7}",
      "in maintenance"},

@@ -1,4 +1,4 @@
-/* Which jobs and which reservation a node has: from lists of hosts to lists of a node. */
+/* Which jobs and which reservations a node has: from lists of hosts to lists of a node. */
 #include "bridge/slurm/slurm_parts.h"
 
 #include "base/vec.h"
@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define ARENA_MAX ((size_t)1 << 30)
 #define HOSTS_MAX ((size_t)256 << 20)
@@ -25,22 +26,13 @@ static struct lks_slurm_place *place(struct lks_slurm *s, struct lks_str name, s
     return &s->places[id];
 }
 
-static enum lks_code put_job(struct lks_slurm *s, struct lks_slurm_place *at, uint32_t job,
-                             struct lks_err *err)
+static enum lks_code put(struct lks_slurm *s, uint32_t *first, uint32_t which, struct lks_err *err)
 {
-    struct lks_slurm_link link = {.job = job, .next = at->jobs};
+    struct lks_slurm_link link = {.which = which, .next = *first};
     if (LKS_VEC_ADD(s->links, s->link_room, s->link_count, LINKS_MAX, link, err) != LKS_OK)
         return err->code;
-    at->jobs = s->link_count;
+    *first = s->link_count;
     return LKS_OK;
-}
-
-static void put_reservation(const struct lks_slurm *s, struct lks_slurm_place *at,
-                            uint32_t reservation)
-{
-    const struct lks_bridge_reservation *all = s->reservations;
-    if (at->reservation == 0 || all[reservation].from < all[at->reservation - 1].from)
-        at->reservation = reservation + 1;
 }
 
 /* A list that cannot be read concerns one job or one reservation, and must not hide all others. The
@@ -69,7 +61,7 @@ static enum lks_code place_job(struct lks_slurm *s, uint32_t which, struct lks_e
     }
     for (size_t i = 0; i < hosts.count; i++) {
         struct lks_slurm_place *at = place(s, hosts.names[i], err);
-        if (at == NULL || put_job(s, at, which, err) != LKS_OK)
+        if (at == NULL || put(s, &at->jobs, which, err) != LKS_OK)
             return lks_wrap(err, "nodes of job %" LKS_STR_FMT, LKS_STR_ARG(job->id));
     }
     return LKS_OK;
@@ -88,9 +80,8 @@ static enum lks_code place_reservation(struct lks_slurm *s, uint32_t which, stru
         warn(s, "reservation", r->name, "it is not shown", &why);
     for (size_t i = 0; i < hosts.count; i++) {
         struct lks_slurm_place *at = place(s, hosts.names[i], err);
-        if (at == NULL)
+        if (at == NULL || put(s, &at->reservations, which, err) != LKS_OK)
             return lks_wrap(err, "nodes of reservation %" LKS_STR_FMT, LKS_STR_ARG(r->name));
-        put_reservation(s, at, which);
     }
     return LKS_OK;
 }
@@ -136,7 +127,7 @@ enum lks_code lks_slurm_index(struct lks_slurm *s, struct lks_err *err)
         if (s->jobs[i].runs && place_job(s, i, err) != LKS_OK)
             return err->code;
     }
-    for (uint32_t i = 0; i < s->reservation_count; i++) {
+    for (uint32_t i = s->reservation_count; i-- > 0;) {
         if (place_reservation(s, i, err) != LKS_OK)
             return err->code;
     }
@@ -177,6 +168,28 @@ static const struct lks_bridge_job *hidden(uint32_t state)
                : NULL;
 }
 
+/* A node may be in several reservations. The one of others that keeps jobs away now comes first:
+ * behind lockstep's own, an outage would not be seen. */
+static unsigned rank(const struct lks_bridge_reservation *r, lks_ms now)
+{
+    bool keeps_away = r->maint && r->from <= now && now < r->until;
+    return !keeps_away ? 0 : r->own ? 1 : 2;
+}
+
+/* Of one rank, the one that has the node first. NULL: there is none. */
+static const struct lks_bridge_reservation *
+shown_of(const struct lks_slurm *s, const struct lks_slurm_place *place, lks_ms now)
+{
+    const struct lks_bridge_reservation *best = NULL;
+    for (uint32_t at = place->reservations; at > 0; at = s->links[at - 1].next) {
+        const struct lks_bridge_reservation *r = &s->reservations[s->links[at - 1].which];
+        if (best == NULL || rank(r, now) > rank(best, now) ||
+            (rank(r, now) == rank(best, now) && r->from < best->from))
+            best = r;
+    }
+    return best;
+}
+
 enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
                                   struct lks_bridge_reading *out, struct lks_err *err)
 {
@@ -190,9 +203,8 @@ enum lks_code lks_slurm_index_add(struct lks_slurm *s, const node_info_t *node,
     if (lks_intern_find(&s->names, made.name, &id)) {
         const struct lks_slurm_place *here = &s->places[id];
         for (uint32_t at = here->jobs; at > 0 && count < ON_NODE_MAX; at = s->links[at - 1].next)
-            jobs[count++] = &s->jobs[s->links[at - 1].job];
-        if (here->reservation > 0)
-            reservation = &s->reservations[here->reservation - 1];
+            jobs[count++] = &s->jobs[s->links[at - 1].which];
+        reservation = shown_of(s, here, (lks_ms)time(NULL) * LKS_SECOND);
     }
     /* A job whose nodes cannot be read may run here: no node is shown as empty while there is one.
      */

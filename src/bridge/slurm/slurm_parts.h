@@ -6,9 +6,9 @@
 #include "bridge/slurm/slurm_version.h"
 #include "bridge/view/since.h"
 
-/* Jobs of a node, as a list. */
+/* Jobs or reservations of a node, as a list. */
 struct lks_slurm_link {
-    uint32_t job, next; /* place in `jobs`; of the next link + 1, 0: none */
+    uint32_t which, next; /* place in `jobs` or `reservations`; of the next link + 1, 0: none */
 };
 
 struct lks_slurm {
@@ -31,11 +31,10 @@ struct lks_slurm {
     uint32_t *unplaced; /* places in `jobs` of those whose nodes cannot be read; in the arena */
     uint32_t unplaced_count;
     char warning[LKS_ERR_MSG_MAX]; /* of the first job or reservation whose nodes cannot be read */
-    /* Which job and which reservation is where: by the id of the node's name. */
+    /* Which jobs and which reservations are where: by the id of the node's name. */
     struct lks_intern names;
     struct lks_slurm_place {
-        uint32_t jobs;        /* the first link + 1, 0: none */
-        uint32_t reservation; /* + 1, 0: none: the one that has the node now or has it next */
+        uint32_t jobs, reservations; /* the first link + 1, 0: none */
     } * places;
     uint32_t place_room;
     struct lks_slurm_link *links;

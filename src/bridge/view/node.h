@@ -45,7 +45,9 @@ struct lks_bridge_node {
     struct lks_str extra, comment;
 };
 
-/* What runs on a node, and the reservation that has it now or has it next; NULL: none. */
+/* What runs on a node, and the reservation that has it now or has it next; NULL: none. Of several
+ * that have it now, one that keeps jobs away is shown, and of these rather one of others than
+ * lockstep's. */
 struct lks_bridge_load {
     const struct lks_bridge_job *const *jobs;
     size_t job_count;

@@ -93,6 +93,7 @@ static void write_reservation(struct lks_json_writer *w, const struct lks_bridge
     lks_json_int(w, "from", (int64_t)r->from);
     lks_json_int(w, "until", (int64_t)r->until);
     lks_json_bool(w, "maint", r->maint);
+    lks_json_bool(w, "own", r->own);
     write_words(w, "users", r->users);
     lks_json_end(w, '}');
 }

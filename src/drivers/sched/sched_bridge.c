@@ -203,13 +203,13 @@ static void read_truth(const struct lks_doc *doc, struct lks_sched_said *out)
  * is for says which node is next. */
 static void read_outage(const struct lks_doc *doc, struct lks_sched_said *out)
 {
-    struct lks_str reservation = lks_doc_text(lks_doc_member(doc, "reservation"), "name");
-    bool down = false; /* one that does not say it is up */
-    bool ours = lks_str_starts(reservation, LKS_SCHED_RESERVATION_MARK);
+    const struct lks_doc *reservation = lks_doc_member(doc, "reservation");
+    bool down = false, own = false; /* a node that does not show them is up, and not in ours */
     (void)boolean(doc, "down", &down);
+    (void)boolean(reservation, "own", &own);
     lks_sched_said_outage(
-        out, down, !ours && lks_str_find(lks_doc_text(doc, "state"), LKS_STR("+maintenance")) >= 0,
-        reservation);
+        out, down, !own && lks_str_find(lks_doc_text(doc, "state"), LKS_STR("+maintenance")) >= 0,
+        lks_doc_text(reservation, "name"));
 }
 
 static bool read_node(const struct talking *t, const struct lks_doc *doc,
