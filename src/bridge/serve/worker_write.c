@@ -130,7 +130,7 @@ static bool is_run(struct lks_worker_task *t)
     return false;
 }
 
-static void act_on_job(struct lks_worker_task *t)
+static void act_on_job(const struct lks_worker *w, struct lks_worker_task *t)
 {
     struct lks_err err = {0};
     const struct lks_bridge_request *r = &t->request;
@@ -139,6 +139,8 @@ static void act_on_job(struct lks_worker_task *t)
     enum lks_code code = r->verb == LKS_BRIDGE_SIGNAL
                              ? lks_slurm_signal(r->name, r->signal, r->batch, &err)
                              : lks_slurm_requeue(r->name, &err);
+    if (code == LKS_E_UNAVAILABLE)
+        lks_slurm_doubt(w->slurm); /* another slurmctld may answer the next reading */
     if (code == LKS_OK) {
         t->status = DONE;
         lks_buf_addf(&t->body, "{\"id\":\"%s\"}", r->name);
@@ -353,7 +355,7 @@ void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks
         else if (t->request.verb == LKS_BRIDGE_RESERVE || t->request.verb == LKS_BRIDGE_UNRESERVE)
             lks_worker_reserve(w, t);
         else if (t->request.verb == LKS_BRIDGE_SIGNAL || t->request.verb == LKS_BRIDGE_REQUEUE)
-            act_on_job(t);
+            act_on_job(w, t);
         else
             nodes[node_count++] = t;
     }
