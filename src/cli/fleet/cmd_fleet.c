@@ -173,6 +173,7 @@ static const struct lks_listing_column pool_columns[] = {
     LKS_RIGHT("late", "liveness.late"),
     LKS_RIGHT("lost", "liveness.lost"),
     LKS_LEFT("acts wait", "acts_wait"),
+    LKS_LEFT("frozen", "frozen"),
 };
 
 static const struct lks_listing pools = {
