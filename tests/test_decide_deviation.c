@@ -80,6 +80,12 @@ static const struct {
     {"an unknown subject", "warn", "n1", "drivr", "", "kim", "x", "", DAY,
      "invalid: --what (subject in the API): 'drivr' is no component and no setting; * stands for "
      "all of them"},
+    {"a setting without its start", "warn", "n1", "power_limit_w", "", "kim", "x", "", DAY,
+     "invalid: --what (subject in the API): 'power_limit_w' is no component and no setting; * "
+     "stands for all of them; did you mean 'settings.power_limit_w'?"},
+    {"a count of devices, with a slip", "warn", "n1", "nvlink_up", "", "kim", "x", "", DAY,
+     "invalid: --what (subject in the API): 'nvlink_up' is no component and no setting; * stands "
+     "for all of them; did you mean 'devices.nvlinks_up'?"},
     {"settings of nothing", "warn", "n1", "settings.", "", "kim", "x", "", DAY,
      "invalid: --what (subject in the API): 'settings.' is no component"},
     {"a value of two lines", "warn", "n1", "driver", "1\n2", "kim", "x", "", DAY,

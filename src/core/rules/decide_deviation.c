@@ -25,11 +25,31 @@ enum { LIFE_MAX_DAYS = 90, OWNER_BYTES_MAX = 256, VALUE_BYTES_MAX = 512 };
 
 /* Adding ------------------------------------------------------------------------------------ */
 
+/* Beside components, a deviation may be of a setting or of a count of devices. */
+static const char *const others[] = {"settings.", "devices.", "tuning.env."};
+
+/* With the component that is meant, or the reading whose name was written without its start. */
+static void refuse_subject(struct lks_deciding *d, struct lks_str subject, struct lks_str name)
+{
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(name);
+    for (size_t i = 0; i < d->book->facts->components.count; i++)
+        lks_near_try(&near, d->book->facts->components.rows[i].name);
+    for (size_t i = 0; i < LKS_COUNT(others) && near.best.len == 0; i++) {
+        near = lks_near_to(lks_decision_text(d, "%s%" LKS_STR_FMT, others[i], LKS_STR_ARG(name)));
+        for (size_t j = 0; j < lks_reading_kind_count; j++)
+            lks_near_try(&near, lks_str_from(lks_reading_kinds[j].name));
+    }
+    lks_decision_refuse(d, LKS_E_INVALID,
+                        WHAT ": '%" LKS_STR_FMT
+                             "' is no component and no setting; * stands for all of them%s",
+                        LKS_STR_ARG(subject), lks_near_hint(&near, hint));
+}
+
 /* The component of "driver.build.srcversion" or "firmware/nic[PN]" is known, or it is a setting or
  * a count of devices. */
 static bool check_subject(struct lks_deciding *d, struct lks_str subject)
 {
-    static const char *const others[] = {"settings.", "devices.", "tuning.env."};
     static const char *const ends[] = {".modules", ".build.sha256", ".build.build_id",
                                        ".build.srcversion"};
     struct lks_str name, rest;
@@ -44,14 +64,7 @@ static bool check_subject(struct lks_deciding *d, struct lks_str subject)
     }
     if (lks_str_is(subject, "*") || lks_facts_component(d->book->facts, name) != NULL)
         return true;
-    struct lks_near near = lks_near_to(name);
-    char hint[LKS_NEAR_HINT_SIZE];
-    for (size_t i = 0; i < d->book->facts->components.count; i++)
-        lks_near_try(&near, d->book->facts->components.rows[i].name);
-    lks_decision_refuse(d, LKS_E_INVALID,
-                        WHAT ": '%" LKS_STR_FMT
-                             "' is no component and no setting; * stands for all of them%s",
-                        LKS_STR_ARG(subject), lks_near_hint(&near, hint));
+    refuse_subject(d, subject, name);
     return false;
 }
 
