@@ -67,14 +67,14 @@ static void check_resource(struct lks_asksim *s, const char *path)
  * changes only where that is meant. */
 static const char *const crawled[] = {
     [LKS_BMCSIM_OPENBMC] =
-        "sha256:12f79ce2ddb6e6e03f1f4cfaf9c966194444dd15d66caf29a3b582d8cb25a568",
-    [LKS_BMCSIM_HGX] = "sha256:2c7a34dc6be8c01e9b9c9786513894633032ca53fa725f465396aa609cd0c310",
-    [LKS_BMCSIM_DELL] = "sha256:1f3e668c50dc01687ebce681e2dcbb1239c628f7986c9f50a9324e332d9c4bac",
-    [LKS_BMCSIM_HPE] = "sha256:5bffb5780fb58226e52a4b929e32de056763545645cc5610ea80934ee7ca524c",
+        "sha256:b2cd2c1b464b99f3cca2645f360353ecd861d777974c6913dd676cc3dc82d0cd",
+    [LKS_BMCSIM_HGX] = "sha256:30e81f6d26963ada14e5ba014538afadb2960b465c313cea9d1163bc5b58fb90",
+    [LKS_BMCSIM_DELL] = "sha256:9d851c711ff22b16421c2ec12a9fae1b3f3d008dbbbb0c6272234f05211ee55c",
+    [LKS_BMCSIM_HPE] = "sha256:4cd359a106b0748717a42754ac62f1fe6bc7d7634c88a717b12016cf953e32e9",
     [LKS_BMCSIM_SUPERMICRO] =
-        "sha256:db045137a2a549a739b770024c5135b2dec7c37fe48b4cc2782bc3a984fc6859",
-    [LKS_BMCSIM_LENOVO] = "sha256:56caec056d78767774087e2e1cf347de0eb4bedd1d1e525e05ee72141b249c3c",
-    [LKS_BMCSIM_SHELF] = "sha256:d04c663647a8bf44aa3569f52ac5769188a6e39d85e341730c037178ac91a38e",
+        "sha256:ad962bdf84227b4957b078cf48ebb6382fcf550d478dd363fd903002a4de26df",
+    [LKS_BMCSIM_LENOVO] = "sha256:33e45c6be7e379a6f361c83cf8cc66103e958d0b8c503f2ac8d6f1f13364b362",
+    [LKS_BMCSIM_SHELF] = "sha256:d4e7f2a2428b5bf45878680a3f0b495a04b89809392b7a8520bd23644cb19fd5",
 };
 
 /* From the root, every link under /redfish/v1 gives a resource with type, id and name. */

@@ -99,6 +99,9 @@ void lks_redfish_error(const struct lks_http_response *answer, char out[LKS_REDF
 /* The part of a message id that stays the same over registries: "UpdateInProgress". */
 struct lks_str lks_redfish_message_key(const struct lks_doc *message);
 
+/* What a service says, as a part of a longer line: without the full stop at its end. */
+struct lks_str lks_redfish_clause(struct lks_str text);
+
 /* Why an entry of unknown class is not updated, whatever the driver. */
 #define LKS_REDFISH_NO_CLASS                                                                       \
     "%s is of unknown class, so how it is updated and comes to run is not known; add a row for "   \

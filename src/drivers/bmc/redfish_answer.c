@@ -39,9 +39,18 @@ struct lks_str lks_redfish_message_key(const struct lks_doc *message)
     return lks_str_last(lks_bmc_json_text(message, "MessageId"), '.');
 }
 
+struct lks_str lks_redfish_clause(struct lks_str text)
+{
+    text = lks_str_trim(text);
+    if (lks_str_ends(text, ".") && !lks_str_ends(text, ".."))
+        text.len--;
+    return text;
+}
+
 /* Add a message to the line, blanks for what does not print. */
 static void add_line(struct lks_buf *line, struct lks_str text)
 {
+    text = lks_redfish_clause(text);
     if (text.len == 0 || line->len + text.len + 2 > line->max)
         return;
     if (line->len > 0)

@@ -164,7 +164,8 @@ static void keep_why(struct lks_redfish_update *u, const struct lks_doc *list, i
 {
     size_t len = 0;
     for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
-        struct lks_str key = lks_redfish_message_key(one), text = lks_bmc_json_text(one, "Message");
+        struct lks_str key = lks_redfish_message_key(one);
+        struct lks_str text = lks_redfish_clause(lks_bmc_json_text(one, "Message"));
         bool general = lks_str_is(key, "TaskAborted") || lks_str_is(key, "TaskCancelled");
         bool said = weight(one) >= least || lks_str_is(key, "UpdateSkippedSameVersion");
         if (text.len == 0)

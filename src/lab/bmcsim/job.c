@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FETCH 600 /* seconds that an image may take to be fetched */
+#define FETCH 600          /* seconds that an image may take to be fetched */
+#define IMAGE "update.bin" /* what messages call what was sent */
 
 static struct lks_bmcsim_task *task_of(struct lks_bmcsim *b)
 {
@@ -259,7 +260,7 @@ static void finish(struct lks_bmcsim *b)
 /* It fails as a whole, before any device was touched. */
 static void fail(struct lks_bmcsim *b, enum lks_bmcsim_message why)
 {
-    tell(b, why, "the image", "the device");
+    tell(b, why, IMAGE, "the BMC");
     b->job->broken = 1;
     finish(b);
 }
@@ -294,7 +295,7 @@ static void stage_next(struct lks_bmcsim *b)
     job->todo &= job->todo - 1;
     struct lks_bmcsim_unit *u = &b->units[job->now];
     u->begun++;
-    tell(b, LKS_MSG_TRANSFERRING, "the image", u->id);
+    tell(b, LKS_MSG_TRANSFERRING, IMAGE, u->id);
     enter(b, LKS_JOB_STAGE, u->row->staging);
     job->cut = lks_bmcsim_fault_trouble_on(b, LKS_FAULT_POWER_LOSS, "staging") != NULL ||
                lks_bmcsim_fault_trouble_on(b, LKS_FAULT_BMC_REBOOT, "staging") != NULL;
@@ -330,7 +331,7 @@ static void verified(struct lks_bmcsim *b)
         return;
     }
     struct lks_bmcsim_task *t = task_of(b);
-    tell(b, LKS_MSG_AWAIT_UPDATE, "the image", "the device");
+    tell(b, LKS_MSG_AWAIT_UPDATE, IMAGE, "the BMC");
     if (t != NULL)
         lks_bmcsim_task_end(b, t, true);
     enter(b, LKS_JOB_WAIT, 0);
@@ -389,7 +390,7 @@ static void staged(struct lks_bmcsim *b)
         tell(b, why, u->id, version);
     } else {
         job->broken |= UINT64_C(1) << job->now;
-        tell(b, why, version[0] != '\0' ? version : "the image", u->id);
+        tell(b, why, version[0] != '\0' ? version : IMAGE, u->id);
     }
     stage_next(b);
     tell_ready(b, unit);
