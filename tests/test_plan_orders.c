@@ -141,7 +141,9 @@ static const struct row {
      "",
      false,
      NULL,
-     "nccl 2.28.3: several bundles have it; let the stack name its artifacts"},
+     "nccl 2.28.3: bundles b (sha256:ca8fba2d71c4) and b (sha256:b56054304ec2) have different "
+     "files "
+     "for it; revoke one, or let the stack name its artifacts"},
     {"the stack names its artifacts",
      OLD,
      STACK("{version: '2.28.3', artifacts: ['" C "']}", ""),

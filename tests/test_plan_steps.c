@@ -159,7 +159,8 @@ static const struct row {
                                            "b") "\",\"size\":5,\"component\":\"bmc\","
                                                 "\"version\":\"2\",\"kind\":\"firmware\"}"),
      false, false,
-     "refused: firmware/bmc 2: several bundles have it; let the stack name its artifacts\n"},
+     "refused: firmware/bmc 2: bundle b has several files for it; let the stack name its "
+     "artifacts\n"},
     {"no endpoint", FLEET("", ""), STACK("a", OLD, FW(OF("bmc", "1"))),
      STACK("b", OLD, FW(OF("bmc", "2"))), BUNDLE(IMAGE("a", "bmc", "2", "")), false, false,
      "refused: g1: firmware/bmc goes by redfish, and it has no management endpoint for that\n"},

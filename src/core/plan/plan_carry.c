@@ -82,6 +82,25 @@ bool lks_plan_pins(const struct lks_component *c, struct lks_str digest)
     return list == NULL;
 }
 
+#define DIGEST_SHOWN 19 /* sha256: and what commands need of it */
+
+enum lks_code lks_plan_fail_two(struct lks_str component, struct lks_str version,
+                                const struct lks_bundle *a, const struct lks_bundle *b,
+                                struct lks_err *err)
+{
+    if (a == b)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%" LKS_STR_FMT " %" LKS_STR_FMT ": bundle %" LKS_STR_FMT
+                        " has several files for it; let the stack name its artifacts",
+                        LKS_STR_ARG(component), LKS_STR_ARG(version), LKS_STR_ARG(a->name));
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%" LKS_STR_FMT " %" LKS_STR_FMT ": bundles %" LKS_STR_FMT " (%.*s) and "
+                    "%" LKS_STR_FMT " (%.*s) have different files for it; revoke one, or let the "
+                    "stack name its artifacts",
+                    LKS_STR_ARG(component), LKS_STR_ARG(version), LKS_STR_ARG(a->name),
+                    DIGEST_SHOWN, a->digest, LKS_STR_ARG(b->name), DIGEST_SHOWN, b->digest);
+}
+
 struct image {
     const struct lks_bundle *bundle;
     const struct lks_bundle_artifact *artifact;
@@ -117,10 +136,7 @@ static enum lks_code find_image(struct lks_plan_cook *k, const struct lks_compon
             if (!is_image_for(k, a, c, pins, version, before))
                 continue;
             if (out->artifact != NULL && !lks_str_eq(out->artifact->digest, a->digest))
-                return lks_fail(k->p->err, LKS_E_REFUSED,
-                                "%" LKS_STR_FMT " %" LKS_STR_FMT
-                                ": several bundles have it; let the stack name its artifacts",
-                                LKS_STR_ARG(c->name), LKS_STR_ARG(version));
+                return lks_plan_fail_two(c->name, version, out->bundle, set->list[b], k->p->err);
             if (out->artifact == NULL)
                 *out = (struct image){set->list[b], a};
         }

@@ -147,18 +147,18 @@ static enum lks_code find_files(struct maker *m, const struct move *move,
                                 struct files *out)
 {
     const struct lks_bundle_set *set = m->layer->bundles;
+    const struct lks_bundle *from = NULL;
     *out = (struct files){0};
     for (size_t i = 0; version.len > 0 && i < set->count; i++) {
         struct files files = {0};
         if (files_of(m, move, c, version, set->list[i], &files) != LKS_OK)
             return m->err->code;
         if (files.count > 0 && out->count > 0 && !same_files(&files, out))
-            return lks_fail(m->err, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " %" LKS_STR_FMT
-                            ": several bundles have it; let the stack name its artifacts",
-                            LKS_STR_ARG(move->component), LKS_STR_ARG(version));
-        if (files.count > 0)
-            *out = files;
+            return lks_plan_fail_two(move->component, version, from, set->list[i], m->err);
+        if (files.count == 0)
+            continue;
+        *out = files;
+        from = set->list[i];
     }
     return LKS_OK;
 }

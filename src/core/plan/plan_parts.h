@@ -43,6 +43,11 @@ const struct lks_component *lks_plan_component_in(const struct lks_stack *stack,
 /* Whether these may be its bits: one of the artifacts that it pins, where it pins any. */
 bool lks_plan_pins(const struct lks_component *c, struct lks_str digest);
 
+/* Refuse to choose between different files of two bundles, or of one. */
+enum lks_code lks_plan_fail_two(struct lks_str component, struct lks_str version,
+                                const struct lks_bundle *a, const struct lks_bundle *b,
+                                struct lks_err *err);
+
 /* Texts live in `arena` and in what the layer points to. REFUSED, with one line, where something
  * that has to be installed is nowhere: in no bundle, in none that is verified, no hook for it. */
 enum lks_code lks_plan_orders(const struct lks_plan_layer *layer, struct lks_arena *arena,
