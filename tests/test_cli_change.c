@@ -374,6 +374,14 @@ static void test_json(void)
     "\"members\":{\"pending\":1,\"waiting\":1,\"done\":2},\"waves\":[],\"waits\":[{\"wave\":1,"    \
     "\"node\":\"n3\",\"state\":\"waiting\",\"doing\":\"leave\",\"why\":\"2 jobs run\"}]}"
 
+/* Of two nodes that it waits for, one is new. */
+#define WAITS(nodes)                                                                               \
+    "{\"id\":7,\"state\":\"running\",\"total\":4,\"members\":{\"pending\":2,\"waiting\":2},"       \
+    "\"waves\":[],\"waits\":[" nodes "]}"
+#define WAIT(node, why)                                                                            \
+    "{\"wave\":1,\"node\":\"" node "\",\"state\":\"waiting\",\"doing\":\"leave\",\"why\":\"" why   \
+    "\"}"
+
 #define STOPPED                                                                                    \
     "{\"id\":7,\"state\":\"rolled back\",\"rolls_back\":true,\"moved_reason\":\"1 back, 0 could "  \
     "not go back\"," COUNTS("0", "0", "0", "0",                                                    \
@@ -405,6 +413,18 @@ static const struct {
      0,
      "change 7 running: 0/4 done, 1 in progress\n"
      "wave 0 canary: begun, 0/2 done, 1 in progress\n"
+     "change 7 done: 4/4 done\n"
+     "wave 0 canary: passed, 2/2 done\n"
+     "wave 1 ring p: passed, 2/2 done\n",
+     ""},
+    {"a node that it waits for is told once",
+     ARGS(WAITS(WAIT("n3", "2 jobs run")),
+          WAITS(WAIT("n3", "1 job runs") "," WAIT("n33", "1 job runs")), IS_DONE),
+     {0},
+     0,
+     "change 7 running: 0/4 done, 2 in progress\n"
+     "waits for n3 (drain): 2 jobs run\n"
+     "waits for n33 (drain): 1 job runs\n"
      "change 7 done: 4/4 done\n"
      "wave 0 canary: passed, 2/2 done\n"
      "wave 1 ring p: passed, 2/2 done\n",

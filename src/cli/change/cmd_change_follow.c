@@ -183,33 +183,51 @@ static void print_change(const struct follow *f, const struct lks_doc *change)
     print_line(f->cli, colour_of(lks_doc_text(change, "state")), true, lks_buf_view(&text));
 }
 
-/* Nodes that it waits for, with the whole reason. How many lines that took. */
-static size_t print_waits(const struct follow *f, const struct lks_doc *change)
+static void put_wait(const struct lks_doc *wait, struct lks_buf *key)
+{
+    lks_render(key, "\n{node} {doing}\n", &(struct lks_render){.doc = wait});
+}
+
+/* A node that it waits for, with the whole reason. How many lines that took. */
+static size_t print_wait(const struct follow *f, const struct lks_doc *wait)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
+    size_t len = 0, lines = 0, width = f->cli->term.width > 0 ? f->cli->term.width : SIZE_MAX;
+    char *flowed = NULL;
+    FILE *out = open_memstream(&flowed, &len);
+    if (out == NULL)
+        return 0;
+    lks_render(&text,
+               "waits for {node}[{doing=leave} (drain)|{doing=return} (return to service)| "
+               "({doing})][: {why}][, until {until}]",
+               &(struct lks_render){.doc = wait});
+    lks_term_flow(out, lks_buf_view(&text), 0, 2, width);
+    fclose(out);
+    for (size_t i = 0; i < len; i++)
+        lines += flowed[i] == '\n';
+    fputs(flowed, f->cli->out);
+    free(flowed);
+    return lines;
+}
+
+/* Nodes that it waits for, but for those that are among `told`. How many lines that took. */
+static size_t print_waits(const struct follow *f, const struct lks_doc *change, struct lks_str told)
 {
     const struct lks_doc *waits = lks_doc_member(change, "waits");
-    size_t lines = 0, shown = 0, width = f->cli->term.width > 0 ? f->cli->term.width : SIZE_MAX;
-    const struct lks_doc *w = waits != NULL ? waits->first : NULL;
-    for (; w != NULL && shown < WAITS_SHOWN; w = w->next, shown++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_BYTES);
-        char *flowed = NULL;
-        size_t len = 0;
-        lks_render(&text,
-                   "waits for {node}[{doing=leave} (drain)|{doing=return} (return to service)| "
-                   "({doing})][: {why}][, until {until}]",
-                   &(struct lks_render){.doc = w});
-        FILE *out = open_memstream(&flowed, &len);
-        if (out == NULL)
-            return lines;
-        lks_term_flow(out, lks_buf_view(&text), 0, 2, width);
-        fclose(out);
-        for (size_t i = 0; i < len; i++)
-            lines += flowed[i] == '\n';
-        fputs(flowed, f->cli->out);
-        free(flowed);
+    size_t lines = 0, shown = 0, left = 0;
+    for (const struct lks_doc *w = waits != NULL ? waits->first : NULL; w != NULL; w = w->next) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf key = LKS_BUF(TEXT_BYTES);
+        put_wait(w, &key);
+        if (lks_str_find(told, lks_buf_view(&key)) >= 0)
+            continue;
+        if (shown++ < WAITS_SHOWN)
+            lines += print_wait(f, w);
+        else
+            left++;
     }
-    if (w == NULL)
+    if (left == 0)
         return lines;
-    fprintf(f->cli->out, "and %zu more: lockstep change show %s\n", waits->count - shown, f->id);
+    fprintf(f->cli->out, "and %zu more: lockstep change show %s\n", left, f->id);
     return lines + 1;
 }
 
@@ -242,7 +260,7 @@ static void draw(struct follow *f, const struct lks_doc *change)
         fprintf(cli->out, "and %" PRIu64 " more: lockstep change show %s\n", left, f->id);
         lines++;
     }
-    f->drawn = lines + print_waits(f, change);
+    f->drawn = lines + print_waits(f, change, LKS_STR(""));
 }
 
 /* Anywhere else ----------------------------------------------------------------------------- */
@@ -262,19 +280,17 @@ static bool is_news(struct said *said, const struct lks_doc *wave)
     return !same && !first;
 }
 
-/* Whether it waits for other nodes, or for these to do something else. Reasons hold numbers that
- * change all the time, and do not count. */
-static bool waits_for_others(struct follow *f, const struct lks_doc *change)
+/* Nodes that it waits for since the last time, or that are to do something else now. Reasons hold
+ * numbers that change all the time, and do not count. */
+static void tell_waits(struct follow *f, const struct lks_doc *change)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(JSON_BYTES);
     const struct lks_doc *waits = lks_doc_member(change, "waits");
+    (void)print_waits(f, change, lks_buf_view(&f->waits));
     for (const struct lks_doc *w = waits != NULL ? waits->first : NULL; w != NULL; w = w->next)
-        lks_render(&text, "{node} {doing}\n", &(struct lks_render){.doc = w});
-    if (lks_str_eq(lks_buf_view(&text), lks_buf_view(&f->waits)))
-        return false;
+        put_wait(w, &text);
     lks_buf_truncate(&f->waits, 0);
     lks_buf_add(&f->waits, lks_buf_view(&text));
-    return true;
 }
 
 static void tell(struct follow *f, const struct lks_doc *change)
@@ -289,8 +305,7 @@ static void tell(struct follow *f, const struct lks_doc *change)
         if (is_news(&f->said[at++], w))
             print_wave(f->cli, w, false);
     }
-    if (waits_for_others(f, change))
-        (void)print_waits(f, change);
+    tell_waits(f, change);
 }
 
 /* The picture is drawn over itself, which no terminal can that is lower than it: there, lines are
