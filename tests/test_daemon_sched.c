@@ -257,15 +257,35 @@ static void set_up(struct sched *s, const struct ctl *c)
                            drains[i].owner);
 }
 
-/* A node leaves the fleet only without a drain of lockstep in its scheduler. */
+/* The fleet with one word of its manifest replaced, as a dry run. */
+static int try_fleet(const struct ctl *c, const char *word, const char *other,
+                     struct lks_buf *answer)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(REQUEST_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf changed = LKS_BUF(REQUEST_MAX);
+    ctl_fleet(4, "first", &text);
+    const char *at = strstr(text.ptr, word);
+    if (!CHECK(at != NULL))
+        return 0;
+    lks_buf_addf(&changed, "%.*s%s%s", (int)(at - text.ptr), text.ptr, other, at + strlen(word));
+    return ctl_once(c, "PUT", "/v1/fleet?dry_run=true", changed.ptr, answer);
+}
+
+/* A node leaves the fleet, its scheduler or its site only without a drain of lockstep there. */
 static void check_removed(const struct ctl *c)
 {
     static const char *const reason = "{\"reason\":\"r\"}";
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    CHECK_INT(try_fleet(c, "sched: slurm", "sched: none", &answer), 200);
     CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n1/hold", reason, &answer), 200);
     CHECK(comes(c, "/v1/nodes/n1", "\"state\":\"drained\""));
     CHECK_INT(ctl_once(c, "DELETE", "/v1/nodes/n1?reason=r", NULL, &answer), 409);
     CHECK_HAS(lks_buf_view(&answer), "scontrol update nodename=n1 state=drain");
+    CHECK_INT(try_fleet(c, "sched: slurm", "sched: none", &answer), 409);
+    CHECK_HAS(lks_buf_view(&answer), "nothing would end the drain once this file is applied");
+    CHECK_INT(try_fleet(c, ", site: lab", "", &answer), 409);
+    CHECK_HAS(lks_buf_view(&answer), "lockstep drains 'n1' in slurm");
+    CHECK_INT(try_fleet(c, "criticality: 10", "criticality: 11", &answer), 200);
     CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n1/release", reason, &answer), 200);
     CHECK(comes(c, "/v1/nodes/n1", "\"state\":\"in service\""));
 }

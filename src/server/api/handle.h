@@ -28,6 +28,9 @@ uint64_t lks_handle_bridges_unconfirmed(const struct lks_authz *authz);
 /* Whether a drain of lockstep would be left over if the nodes of the call left the fleet now: then
  * the call is refused. */
 bool lks_handle_sched_owes(const struct lks_authz *authz, struct lks_call *call);
+
+/* The same if the call's manifest took nodes from their scheduler. */
+bool lks_handle_sched_leaves(const struct lks_authz *authz, struct lks_call *call);
 void lks_handle_node_sched(const struct lks_authz *authz, uint32_t node, struct lks_json_writer *w);
 
 /* handle_alarms.c */

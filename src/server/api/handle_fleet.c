@@ -418,7 +418,7 @@ void lks_handle_apply(struct lks_authz *authz, struct lks_call *call)
                   .dry = ask->dry_run,
                   .said = {ask->nodes, ask->gpus}},
     };
-    if (!check_from(authz, call, ask->from))
+    if (!check_from(authz, call, ask->from) || lks_handle_sched_leaves(authz, call))
         return;
     if (event.fleet.dry) {
         try_fleet(authz, call, &event);

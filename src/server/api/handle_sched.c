@@ -325,7 +325,16 @@ static enum lks_sched_owes owes(const struct lks_authz *authz, uint32_t node)
     return lks_sched_book_owes(&authz->sched, authz->state, lks_daemon_facts(authz->daemon), node);
 }
 
-static void refuse_owing(const struct lks_authz *authz, struct lks_call *call, uint32_t node)
+static bool is_owing(const struct lks_authz *authz, uint32_t node)
+{
+    const struct lks_state *s = authz->state;
+    return owes(authz, node) != LKS_SCHED_OWES_NOTHING &&
+           has_bridge(authz, lks_state_text(s, s->nodes[node].site));
+}
+
+/* `when` its scheduler would not be asked about it any more. */
+static void refuse_owing(const struct lks_authz *authz, struct lks_call *call, uint32_t node,
+                         const char *when)
 {
     const struct lks_state *s = authz->state;
     const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, node);
@@ -334,11 +343,11 @@ static void refuse_owing(const struct lks_authz *authz, struct lks_call *call, u
     if (owes(authz, node) == LKS_SCHED_OWES_DRAIN)
         lks_call_problem(call, LKS_E_REFUSED,
                          "lockstep drains '%" LKS_STR_FMT "' in %" LKS_STR_FMT
-                         ", and nothing would end the drain after the removal; take it over there "
+                         ", and nothing would end the drain %s; take it over there "
                          "(scontrol update nodename=%" LKS_STR_FMT
                          " state=drain reason=...), or end what drains the node, and try again in "
                          "a minute",
-                         LKS_STR_ARG(name), LKS_STR_ARG(sched), LKS_STR_ARG(name));
+                         LKS_STR_ARG(name), LKS_STR_ARG(sched), when, LKS_STR_ARG(name));
     else
         lks_call_problem(call, LKS_E_REFUSED,
                          "%" LKS_STR_FMT " gives no answer about '%" LKS_STR_FMT
@@ -360,11 +369,35 @@ bool lks_handle_sched_owes(const struct lks_authz *authz, struct lks_call *call)
         return false; /* the decision refuses it */
     for (size_t i = 0; i < names.count; i++) {
         uint32_t node = lks_state_node(authz->state, names.names[i]);
-        if (node == LKS_NO_NODE ||
-            !has_bridge(authz, lks_state_text(authz->state, authz->state->nodes[node].site)) ||
-            owes(authz, node) == LKS_SCHED_OWES_NOTHING)
+        if (node == LKS_NO_NODE || !is_owing(authz, node))
             continue;
-        refuse_owing(authz, call, node);
+        refuse_owing(authz, call, node, "after the removal");
+        return true;
+    }
+    return false;
+}
+
+/* Whether the fleet's file has another scheduler for the node, none, or no such node. */
+static bool leaves(const struct lks_state *s, const struct lks_fleet *fleet, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_group *group = lks_fleet_group(fleet, lks_state_name(s, node));
+    return group == NULL || group->pool == NULL ||
+           !lks_str_eq(group->pool->sched, lks_state_text(s, s->pools[n->pool].sched)) ||
+           !lks_str_eq(group->site, lks_state_text(s, n->site));
+}
+
+bool lks_handle_sched_leaves(const struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    if (call->manifest == NULL || call->manifest->fleet_count != 1)
+        return false; /* the decision refuses it */
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (!n->placed || n->pool >= s->pool_count || !is_owing(authz, i) ||
+            !leaves(s, &call->manifest->fleets[0], i))
+            continue;
+        refuse_owing(authz, call, i, "once this file is applied");
         return true;
     }
     return false;
