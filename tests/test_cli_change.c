@@ -577,6 +577,23 @@ static void test_top_lines(void)
     CHECK(memmem(a.run.out.ptr, a.run.out.len, "2026-12-19", strlen("2026-12-19")) == NULL);
 }
 
+/* A node in the middle of a change differs from its intent, and that is no news. */
+static void test_drift(void)
+{
+    static const char *const words[] = {"drift", NULL};
+    LKS_CLEANUP(lks_run_asked_fini) struct lks_run_asked a = {0};
+    lks_run_ask(&a, tree.path, words,
+                (const char *const[]){
+                    "{\"items\":[{\"node\":\"n1\",\"judged\":\"drift\",\"text\":\"ecc: false\"},"
+                    "{\"node\":\"n2\",\"judged\":\"drift\",\"change\":7,\"text\":\"ecc: false\"}]}",
+                    "{\"counts\":{\"nodes\":4,\"conforms\":2,\"drift\":2}}", NULL},
+                &(struct lks_term){0});
+    CHECK_INT(a.run.exit, 1);
+    CHECK_HAS(a.run.out, " ecc: false\n");
+    CHECK_HAS(a.run.out, " ecc: false (in change 7)\n");
+    CHECK_HAS(a.run.out, "4 nodes: 2 conform, 2 drift");
+}
+
 static void test_follow(void)
 {
     static const char *const words[] = {"change", "show", "7", "--follow", NULL};
@@ -662,6 +679,7 @@ int main(void)
         {"what is asked of lockstepd, and what it answers", test_asked},
         {"plans and changes for people", test_shown},
         {"and for programs", test_json},
+        {"drift in a change", test_drift},
         {"following a change", test_follow},
         {"following it as a program", test_follow_json},
         {"starting and following it", test_start_follow},

@@ -31,7 +31,7 @@
     {"result", "{judged}", 0, JUDGED_COLOUR},                                                      \
     {"cause", "{cause}", LKS_TOP_WIDE, NULL},                                                      \
     {"since", "{since}", LKS_TOP_AGE | LKS_TOP_RIGHT, "dim"},                                      \
-    {"difference", "{text}", LKS_TOP_REST, NULL}
+    {"difference", "[in change {change}: ]{text}", LKS_TOP_REST, NULL}
 
 const struct lks_top_screen lks_top_screens[LKS_TOP_KIND_COUNT] = {
     [LKS_TOP_FLEET] = {

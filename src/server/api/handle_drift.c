@@ -78,6 +78,8 @@ static void put_item(struct lks_json_writer *w, const struct lks_state *s, uint3
         lks_view_text(w, "pool", lks_state_text(s, s->pools[n->pool].name));
     lks_view_intent(w, s, node, "stack", "digest");
     lks_json_cstr(w, "judged", judged);
+    if (n->change != 0)
+        lks_json_int(w, "change", (int64_t)n->change);
     lks_view_drift(w, s, node, ROWS_MAX);
     lks_json_end(w, '}');
 }

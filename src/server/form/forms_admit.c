@@ -65,6 +65,7 @@ static const struct lks_form drifter = FORM("Drifter", "Nodes that differ from t
     MAY("stack", TEXT, "the stack it should run"),
     MAY("digest", TEXT, "and that stack's digest"),
     MUST("judged", WORDS(lks_differs_words), "how it differs"),
+    MAY("change", COUNT, "the change that is in progress on it, or keeps it out of service"),
     MAY("cause", WORDS(lks_drift_words), "the cause, if known"),
     MAY("since", TIME, "since when"),
     MAY("text", ROW_TEXT, "in a line"),
