@@ -53,6 +53,8 @@ static struct lks_tree tree;
 
 /* Golden files ------------------------------------------------------------------------------ */
 
+#define SHA "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static const struct {
     const char *name;
     const char *words[WORDS_MAX];
@@ -281,6 +283,12 @@ static const struct {
     {"more than the default", ARGS("node", "history", "n", "--columns=seq,kind"),
      ARGS("{\"items\":[{\"seq\":9,\"kind\":\"held\"}],\"next\":\"9\"}", "{\"items\":[]}"),
      "/v1/nodes/n/history?limit=100&before=9 ", 0, "seq  kind\n9    held\n", ""},
+    {"digests among other members", ARGS("node", "history", "n"),
+     ARGS("{\"items\":[{\"seq\":9,\"report\":\"" SHA "\",\"boot\":\"sha256:0\"}]}"),
+     "/v1/nodes/n/history?limit=100 ", 0, "  report sha256:0123456789ab, boot sha256:0\n", ""},
+    {"are whole in JSON", ARGS("node", "history", "n", "--json"),
+     ARGS("{\"items\":[{\"report\":\"" SHA "\"}]}"), "/v1/nodes/n/history?limit=100 ", 0,
+     "{\"items\":[{\"report\":\"" SHA "\"}]}\n", ""},
     {"how to have all", ARGS("node", "history", "n", "--columns=seq"), ARGS(HUNDRED),
      "/v1/nodes/n/history?limit=100 ", 0, "\n2\nand more: --limit 0 shows all\n", ""},
     {"not said to those who chose", ARGS("node", "history", "n", "--columns=seq", "--limit=2"),

@@ -3,6 +3,7 @@
 #include "cli/shared/listing_query.h"
 #include "cli/shared/output.h"
 #include "cli/shared/render.h"
+#include "codec/format/digest.h"
 #include "codec/format/json.h"
 #include "codec/time/moment.h"
 #include "model/record/record.h"
@@ -31,6 +32,19 @@ static enum lks_colour colour_of(struct lks_str word)
     return (enum lks_colour)lks_str_lookup(word, moods, LKS_COUNT(moods), LKS_PLAIN);
 }
 
+/* A digest is shown by its start among other members: commands take that, and JSON has all of it.
+ */
+static void add_value(struct lks_buf *out, const struct lks_doc *value)
+{
+    static const char prefix[] = "sha256:";
+    enum { DIGITS = 12 };
+    if (value->kind == LKS_DOC_TEXT && lks_str_starts(value->text, prefix) &&
+        value->text.len == LKS_DIGEST_SIZE - 1)
+        lks_buf_add(out, (struct lks_str){value->text.ptr, strlen(prefix) + DIGITS});
+    else
+        lks_render_value(out, value);
+}
+
 /* The members that no column names, as "key value, key value". */
 static void add_rest(struct lks_buf *out, const struct lks_listing_column *columns, size_t count,
                      const struct lks_doc *item)
@@ -42,7 +56,7 @@ static void add_rest(struct lks_buf *out, const struct lks_listing_column *colum
         if (shown)
             continue;
         lks_buf_addf(out, "%s%" LKS_STR_FMT " ", out->len > 0 ? ", " : "", LKS_STR_ARG(i->key));
-        lks_render_value(out, i);
+        add_value(out, i);
     }
 }
 
