@@ -16,8 +16,8 @@ quietly = log=$$(mktemp) && if $(1) >$$log 2>&1; then rm -f $$log; else cat $$lo
 ninja = tools/progress.sh -C $(1) $(2)
 meson = echo 'setting up $(1)' && $(call quietly,meson setup $(1) $(2))
 
-# What a node runs.
-NODE := lockstep-agent lockstep-helper slurm-health slurm-epilog $(addprefix executors/,accept apt dnf firmware hook image settings)
+# What a node runs, and the host of slurmctld.
+NODE := lockstep-agent lockstep-helper slurm-health slurm-epilog slurm-prolog $(addprefix executors/,accept apt dnf firmware hook image settings)
 
 # Seconds for each fuzz target; `make soak` gives them longer, and runs the tests as often as SOAK_REPEAT.
 FUZZ_SECONDS ?= 60

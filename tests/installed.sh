@@ -36,7 +36,7 @@ for file in \
     libexec/lockstep/executors/accept libexec/lockstep/executors/apt libexec/lockstep/executors/dnf \
     libexec/lockstep/executors/firmware libexec/lockstep/executors/hook libexec/lockstep/executors/image \
     libexec/lockstep/executors/reboot libexec/lockstep/executors/settings \
-    libexec/lockstep/slurm-health libexec/lockstep/slurm-epilog; do
+    libexec/lockstep/slurm-health libexec/lockstep/slurm-epilog libexec/lockstep/slurm-prolog; do
     has "$file is a program" test -x "$prefix/$file"
 done
 for file in packaging/*.service.in; do
@@ -50,7 +50,7 @@ for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.co
     share/lockstep/roots/h200/lockstep/nvml.csv share/lockstep/examples/agent.conf share/lockstep/examples/executors.enabled \
     share/man/man1/lockstep.1 share/man/man5/lockstepd.yaml.5 \
     share/man/man8/lockstepd.8 share/man/man8/lockstep-agent.8 share/man/man8/lockstep-helper.8 \
-    share/man/man8/lockstep-slurm-bridge.8 share/man/man8/slurm-health.8 share/man/man8/slurm-epilog.8; do
+    share/man/man8/lockstep-slurm-bridge.8 share/man/man8/slurm-health.8 share/man/man8/slurm-epilog.8 share/man/man8/slurm-prolog.8; do
     has "$file is installed" test -s "$prefix/$file"
 done
 
@@ -71,7 +71,7 @@ has "'sim up' names the installed sample root" sh -c \
     '"$0" sim up "$1/sim" 2>&1 | grep -q -- "--root /.*/share/lockstep/roots/h200;"' "$prefix/bin/lockstep" "$scratch"
 
 # Each option, file and signal that --help of a daemon lists is on its page, and so is each exit status.
-for program in lockstepd lockstep-agent lockstep-helper lockstep-slurm-bridge slurm-health slurm-epilog; do
+for program in lockstepd lockstep-agent lockstep-helper lockstep-slurm-bridge slurm-health slurm-epilog slurm-prolog; do
     [ -x "$prefix/bin/$program" ] || [ "$program" != lockstep-slurm-bridge ] || continue
     folder=bin
     [ -x "$prefix/bin/$program" ] || folder=libexec/lockstep

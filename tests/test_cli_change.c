@@ -210,6 +210,19 @@ static const struct {
     {"a wave of what", ARGS("change", "show", "7", "--wave", "0"), NULL, "", 2, "", "--wave"},
     {"follow nodes", ARGS("change", "show", "7", "--follow", "--nodes", "all"), NULL, "", 2, "",
      "--nodes does not go with --follow"},
+    {"a job that may start, in a line", ARGS("admit", "--brief", "--job", "7", "--nodes", "n1"),
+     "{\"admitted\":true,\"warned\":[{\"reason\":\"drift\",\"node\":\"n1\"}],\"warned_total\":1}",
+     "POST /v1/admit", 0, "yes\n", ""},
+    {"one that may not", ARGS("admit", "--brief", "--job", "7", "--nodes", "n1"),
+     "{\"admitted\":false,\"refused\":[{\"reason\":\"drift\",\"node\":\"n1\",\"text\":\"a\\u001b["
+     "2Jb\"},"
+     "{\"reason\":\"stale\",\"node\":\"n1\"}],\"refused_total\":5000}",
+     "POST /v1/admit", 1, "no: drift n1: a?[2Jb, and 4999 more\n", ""},
+    {"one whose image may not", ARGS("admit", "--brief", "--job", "7", "--nodes", "n1"),
+     "{\"admitted\":false,\"refused\":[{\"reason\":\"image\",\"image\":\"r.io/"
+     "a:1\",\"ranks\":\"0-7\","
+     "\"text\":\"NCCL\"}],\"refused_total\":1}",
+     "POST /v1/admit", 1, "no: image r.io/a:1 ranks 0-7: NCCL\n", ""},
     {"a node drifts", ARGS("drift", "--json"),
      "{\"items\":[{\"node\":\"n1\",\"judged\":\"deviation\"},{\"node\":\"n2\",\"judged\":\"drift\"}"
      "]}",

@@ -1,5 +1,5 @@
-/* Notices of programs of a node, and those programs: slurm-health with checks of all sorts, and
- * slurm-epilog. Here the test is the agent. */
+/* Notices of programs of a node, and the programs that Slurm runs: slurm-health with checks of all
+ * sorts, slurm-epilog and slurm-prolog. Here the test is the agent. */
 #include "agent/hooks/notice.h"
 #include "agent/hooks/notify.h"
 #include "tests/test.h"
@@ -484,6 +484,118 @@ static void test_epilog(void)
     }
 }
 
+#define REFUSES "echo 'no: drift n2: driver: 1, pinned 2'; exit 1"
+#define AWAY    "echo 'nobody listens' >&2; exit 4"
+
+static const struct {
+    const char *name, *lockstep, *scontrol; /* scripts */
+    const char *words[4];
+    int exit;
+    const char *said, *told; /* what scontrol is told; "": it is not run */
+} prologs[] = {
+    {"yes", "echo yes", "", {NULL}, 0, "", ""},
+    {"no",
+     REFUSES,
+     "",
+     {NULL},
+     1,
+     "job 42: no: drift n2: driver: 1, pinned 2\n",
+     "update jobid=42 admincomment=lockstep: no: drift n2: driver: 1, pinned 2\n"},
+    {"no, where the site starts jobs without an answer",
+     REFUSES,
+     "",
+     {"--without-answer", "start"},
+     1,
+     "no: drift n2",
+     "admincomment=lockstep: no: drift n2"},
+    {"no answer", AWAY, "", {NULL}, 0, "nobody listens; the job starts without one\n", ""},
+    {"no answer, and no start without one",
+     AWAY,
+     "",
+     {"--without-answer=refuse"},
+     1,
+     "no answer of lockstepd: nobody listens\n",
+     "admincomment=lockstep: no answer of lockstepd: nobody listens\n"},
+    {"an answer that takes too long",
+     "sleep 600",
+     "",
+     {"--seconds=1", "--without-answer=refuse"},
+     1,
+     "no answer of lockstepd: it was stopped after 1 seconds\n",
+     "admincomment=lockstep: no answer"},
+    {"a lockstep that crashes", "kill -9 $$", "", {NULL}, 0, "signal 9; the job starts", ""},
+    {"a comment that Slurm does not take",
+     REFUSES,
+     "echo 'Access denied'; exit 1",
+     {NULL},
+     1,
+     "its comment was not written: Access denied; status 1\n",
+     "admincomment="},
+    {"bytes that drive a terminal",
+     "printf 'no: \\033[2Jx\\n'; exit 1",
+     "",
+     {NULL},
+     1,
+     "no: ?[2Jx\n",
+     "admincomment=lockstep: no: ?[2Jx\n"},
+    {"neither start nor refuse", "", "", {"--without-answer=maybe"}, 2, "neither start", ""},
+    {"no time", "", "", {"--seconds=0"}, 2, "--seconds: '0' is not from 1 to 300", ""},
+};
+
+static void make_prolog(struct place *p, const char *lockstep, const char *scontrol)
+{
+    char text[1024], path[512];
+    snprintf(text, sizeof(text), "echo \"$*\" >$(dirname $0)/asked\n%s", lockstep);
+    make_place(p, text, NULL);
+    snprintf(text, sizeof(text), "#!/bin/sh\necho \"$*\" >$(dirname $0)/told\n%s\n", scontrol);
+    lks_tree_file(&p->tree, "/scontrol", text);
+    snprintf(path, sizeof(path), "%s/scontrol", p->tree.path);
+    CHECK(chmod(path, 0755) == 0);
+    CHECK(setenv("SLURM_JOB_ID", "42", 1) == 0);
+    CHECK(setenv("SLURM_JOB_NODELIST", "n[1-2]", 1) == 0);
+}
+
+static int run_prolog(const struct place *p, const char *const *words, size_t count)
+{
+    char scontrol[512];
+    const char *argv[16] = {LKS_PROLOG_PROGRAM, "--lockstep", p->check, "--scontrol", scontrol};
+    snprintf(scontrol, sizeof(scontrol), "%s/scontrol", p->tree.path);
+    memcpy(argv + 5, words, count * sizeof(words[0]));
+    return run(p, argv);
+}
+
+static void test_prolog(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(prologs); i++) {
+        struct place p;
+        lks_test_case("%s", prologs[i].name);
+        make_prolog(&p, prologs[i].lockstep, prologs[i].scontrol);
+        CHECK_INT(run_prolog(&p, prologs[i].words, LKS_COUNT(prologs[i].words)), prologs[i].exit);
+        CHECK_HAS(lks_str_from(text_of(&p, "said")), prologs[i].said);
+        CHECK_INT(text_of(&p, "said")[0] == '\0', prologs[i].said[0] == '\0');
+        CHECK_HAS(lks_str_from(text_of(&p, "told")), prologs[i].told);
+        CHECK_INT(is_there(&p, "told"), prologs[i].told[0] != '\0');
+        end_place(&p);
+    }
+}
+
+static void test_prolog_asks(void)
+{
+    static const char *const more[] = {"--", "--start", "--stack", "a b"};
+    struct place p;
+    make_prolog(&p, "", "");
+    CHECK_INT(run_prolog(&p, more, LKS_COUNT(more)), 0);
+    CHECK_STR(lks_str_from(text_of(&p, "asked")),
+              "admit --brief --job 42 --nodes n[1-2] --start --stack a b\n");
+    CHECK(setenv("SLURM_JOB_NODELIST", "", 1) == 0);
+    CHECK_INT(run_prolog(&p, more, 0), 2);
+    CHECK_HAS(lks_str_from(text_of(&p, "said")), "SLURM_JOB_NODELIST is empty");
+    CHECK(setenv("SLURM_JOB_ID", "42;reboot", 1) == 0);
+    CHECK_INT(run_prolog(&p, more, 0), 2);
+    CHECK_HAS(lks_str_from(text_of(&p, "said")), "SLURM_JOB_ID is not a job's ID");
+    end_place(&p);
+}
+
 /* Slurm drains a node whose epilog fails; a check that fails is a line in slurmd's log. Under
  * AddressSanitizer no program starts without streams: it looks for a free descriptor for ever. */
 static void test_streams(void)
@@ -513,6 +625,8 @@ int main(void)
         {"slurm-health: what is missing", test_others},
         {"slurm-health: usage", test_usage},
         {"slurm-epilog", test_epilog},
+        {"slurm-prolog", test_prolog},
+        {"slurm-prolog: what it asks", test_prolog_asks},
         {"no streams can be opened", test_streams},
         {0},
     });

@@ -392,9 +392,9 @@ bool lks_docgen_man(const char *dir)
         put_commands_page(&page, first_word(c));
         good = write_page(dir, name, 1, &page) && good;
     }
-    const struct lks_manual *const programs[] = {&lks_about_lockstepd, &lks_about_agent,
-                                                 &lks_about_helper,    &lks_about_bridge,
-                                                 &lks_about_health,    &lks_about_epilog};
+    const struct lks_manual *const programs[] = {
+        &lks_about_lockstepd, &lks_about_agent,  &lks_about_helper, &lks_about_bridge,
+        &lks_about_health,    &lks_about_epilog, &lks_about_prolog};
     for (size_t i = 0; i < LKS_COUNT(programs); i++) {
         put_daemon_page(&page, programs[i]);
         good = write_page(dir, programs[i]->name, 8, &page) && good;

@@ -20,6 +20,17 @@ const struct lks_option lks_about_epilog_options[] = {
     {0},
 };
 
+const struct lks_option lks_about_prolog_options[] = {
+    {"--without-answer WHAT",
+     "start (the default) or refuse: what becomes of a job about which lockstepd gives no answer"},
+    {"--seconds N", "time limit of the answer, in seconds (10)"},
+    {"--lockstep PROGRAM", "lockstep, if it is not in PATH"},
+    {"--scontrol PROGRAM", "scontrol, if it is not in PATH"},
+    {"--version", "print the version and exit"},
+    {"--help", "print this help and exit"},
+    {0},
+};
+
 static const struct lks_manual_row health_files[] = {
     {"/etc/lockstep/slurm-health", "check to run if the command line names none"},
     {LKS_NOTICE_RUN "/" LKS_NOTICE_SOCKET, "socket of lockstep-agent"},
@@ -55,4 +66,17 @@ const struct lks_manual lks_about_epilog = {
     .parts = {{"Options", lks_about_epilog_options}},
     .files = epilog_files,
     .see = "slurm-health(8), lockstep-agent(8), slurm.conf(5)",
+};
+
+const struct lks_manual lks_about_prolog = {
+    .name = "slurm-prolog",
+    .summary = "Ask lockstep whether a job may start on the nodes that Slurm chose",
+    .about = "For PrologSlurmctld in slurm.conf, which takes no arguments: name a script that runs "
+             "this program, which runs 'lockstep admit' with the job's ID and nodes, and with the "
+             "options behind --, such as --server and --token-file. Exit status 0: the job "
+             "starts; 1: Slurm requeues it, or cancels it if it is no batch job, and the job's "
+             "AdminComment has the reason. HOME is not set, and PATH is a fixed one.",
+    .usages = {"[OPTION...] [-- OPTION_OF_ADMIT...]"},
+    .parts = {{"Options", lks_about_prolog_options}},
+    .see = "lockstep-admit(1), slurm-health(8), slurm.conf(5)",
 };

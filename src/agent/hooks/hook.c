@@ -1,11 +1,16 @@
 #include "agent/hooks/hook.h"
 
+#include "probe/root/clock.h"
 #include "probe/root/supervisor.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+enum { LOOK_MS = 100 };
 
 bool lks_hook_settle(void)
 {
@@ -18,4 +23,40 @@ bool lks_hook_settle(void)
     (void)signal(SIGCHLD, SIG_DFL);
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     return true;
+}
+
+/* What the program started may hold its output open, so its own end is polled as well. Before Linux
+ * 5.3 that takes a look now and then. */
+static void wait_for(struct lks_subtask *e)
+{
+    int ended = (int)syscall(SYS_pidfd_open, e->pid, 0);
+    bool open = true;
+    while (!lks_subtask_over(e)) {
+        int64_t left = e->ends - lks_clock_ms();
+        left = ended < 0 && left > LOOK_MS ? LOOK_MS : left;
+        struct pollfd fds[] = {{.fd = open ? e->fd : -1, .events = POLLIN},
+                               {.fd = ended, .events = POLLIN}};
+        (void)poll(fds, LKS_COUNT(fds), (int)(left > 0 ? left : 0));
+        if (open && lks_subtask_hear(e))
+            open = false;
+    }
+    if (open)
+        (void)lks_subtask_hear(e); /* its last words */
+    if (ended >= 0)
+        (void)close(ended);
+}
+
+enum lks_code lks_hook_run(const struct lks_subtask_program *program,
+                           char line[LKS_NOTICE_TEXT_SIZE], struct lks_err *err)
+{
+    struct lks_subtask e = {0};
+    struct lks_str output = {0};
+    line[0] = '\0';
+    if (lks_subtask_start(&e, program, err) != LKS_OK)
+        return err->code;
+    wait_for(&e);
+    enum lks_code code = lks_subtask_end(&e, &output, err);
+    lks_notice_line(output, line);
+    lks_subtask_fini(&e);
+    return code;
 }

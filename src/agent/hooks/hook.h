@@ -1,11 +1,17 @@
-/* What the main functions of programs that slurmd runs have in common. */
+/* What the main functions of programs that Slurm runs have in common. */
 #ifndef LKS_AGENT_HOOK_H
 #define LKS_AGENT_HOOK_H
 
-#include <stdbool.h>
+#include "agent/helper/subtask.h"
+#include "agent/hooks/notice.h"
 
 /* Open streams that were closed, close all other descriptors, leave no core. False: a stream cannot
  * be opened, and a file that is opened later would take its place. */
 bool lks_hook_settle(void);
+
+/* Run a program to its end, or until its time is up. `line` is the first line that it printed.
+ * FAILURES: those of lks_subtask_start() and lks_subtask_end(). */
+enum lks_code lks_hook_run(const struct lks_subtask_program *program,
+                           char line[LKS_NOTICE_TEXT_SIZE], struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

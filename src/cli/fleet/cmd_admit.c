@@ -195,6 +195,24 @@ static enum lks_code print_answer(struct lks_cli *cli, const struct lks_doc *ans
     return print_list(cli, answer, "warned", "would have been refused, were it enforced:", err);
 }
 
+/* In one line, for a scheduler that shows its users one: yes, or no and the first reason. */
+static void print_brief(struct lks_cli *cli, const struct lks_doc *answer)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_CELL_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = LKS_BUF((size_t)2 * LKS_OUTPUT_CELL_MAX);
+    const struct lks_doc *list = lks_doc_member(answer, "refused");
+    const struct lks_doc *first = list != NULL && list->kind == LKS_DOC_LIST ? list->first : NULL;
+    uint64_t all = lks_render_number(answer, "refused_total");
+    lks_buf_add(&text, cli->no ? LKS_STR("no") : LKS_STR("yes"));
+    if (cli->no && first != NULL)
+        lks_render(&text, ": {reason}[ {node}][ {image}][ ranks {ranks}][: {text}]",
+                   &(struct lks_render){.doc = first, .mode = LKS_RENDER_RAW});
+    if (cli->no && all > 1)
+        lks_buf_addf(&text, ", and %" PRIu64 " more", all - 1);
+    lks_term_clean(&clean, lks_buf_view(&text));
+    fprintf(cli->out, "%.*s\n", LKS_STR_ARG(lks_buf_view(&clean)));
+}
+
 /* The log of decisions ---------------------------------------------------------------------- */
 
 static const struct lks_listing_column log_columns[] = {
@@ -231,8 +249,12 @@ enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, st
     if (admitted == NULL || admitted->kind != LKS_DOC_BOOL)
         return lks_fail(err, LKS_E_INVALID, "lockstepd did not say yes or no");
     cli->no = !admitted->truth;
-    return lks_args_has(args, "--json") ? lks_listing_thing(cli, args, &q.answer, err)
-                                        : print_answer(cli, q.answer.doc, err);
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &q.answer, err);
+    if (!lks_args_has(args, "--brief"))
+        return print_answer(cli, q.answer.doc, err);
+    print_brief(cli, q.answer.doc);
+    return LKS_OK;
 }
 
 /* Images ------------------------------------------------------------------------------------ */

@@ -142,6 +142,7 @@ static const struct lks_option admit_options[] = {
     {"--start", "if admitted, record in the journal that the job starts; needs the role operator. "
                 "The record does not extend the admission"},
     {"--signed", "request a signed answer, which others can verify (shown with --json)"},
+    {"--brief", "print one line: yes, or no with the first reason"},
     {"--log", "show recent decisions instead, for --job or for all jobs"},
     {"--observed", "show refusals by pool and day, and those that enforcement would have caused"},
     {0},
