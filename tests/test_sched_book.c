@@ -21,7 +21,8 @@ enum happens {
     BUSY,    /* that it drains it and a job runs there, */
     EMPTY,   /* that nothing runs there, */
     ANOTHER, /* that another owner drained it, */
-    FAILS,   /* or does not answer */
+    FAILS,   /* or does not answer; */
+    UNASKED, /* nothing that was found due last left lockstepd */
 };
 
 static const struct lks_sched_said answers[] = {
@@ -70,6 +71,14 @@ static const struct {
      {{DRAIN, 1, "look"}, {NOTHING, 60 * LKS_SECOND, NULL}, {OPEN, 1, "drain"}}},
     {"one that is never answered is over at last",
      {{NOTHING, 1, "look"}, {NOTHING, 600 * LKS_SECOND, "look"}}},
+    {"what never left is asked at once",
+     {{NOTHING, 1, "look"},
+      {OPEN, 1, NULL},
+      {DRAIN, 1, "drain"},
+      {UNASKED, 1, "drain"},
+      {EMPTY, 1, "look"}}},
+    {"but not what left before",
+     {{DRAIN, 1, "look"}, {NOTHING, 1, NULL}, {UNASKED, LKS_SCHED_POLL, NULL}}},
     {"a failure is repeated ever later, whatever is wanted",
      {{NOTHING, 1, "look"},
       {FAILS, 1, NULL},
@@ -115,6 +124,8 @@ static void happen(struct lks_asked *a, struct lks_sched_book *b, enum happens w
         lks_sched_book_failed(
             b, node, &(struct lks_err){.code = LKS_E_UNAVAILABLE, .msg = "no route to host"}, now,
             1);
+    else if (what == UNASKED)
+        lks_sched_book_unasked(b, b->sites.searches);
     else if (what != NOTHING)
         lks_sched_book_heard(b, node, &answers[what], now, 1);
 }

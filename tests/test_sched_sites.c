@@ -15,6 +15,7 @@ enum happens {
     ASK,     /* a person asks for the jobs */
     LISTED,  /* a list comes */
     FAILS,   /* none does */
+    UNASKED, /* nothing that was found due last left lockstepd */
 };
 
 struct step {
@@ -54,6 +55,10 @@ static const struct {
       {NOTHING, LKS_SCHED_SITES_LIST, true},
       {LISTED, 1, false},
       {NOTHING, LKS_SCHED_SITES_LIST, true}}},
+    {"what never left is asked at once",
+     {{DRAIN, LKS_SCHED_SITES_SCAN, true}, {UNASKED, 1, true}, {LISTED, 1, false}}},
+    {"but not what left before",
+     {{DRAIN, LKS_SCHED_SITES_SCAN, true}, {NOTHING, 1, false}, {UNASKED, 1, false}}},
     {"a conversation that is never over is given up",
      {{DRAIN, LKS_SCHED_SITES_SCAN, true}, {NOTHING, 600 * LKS_SECOND, true}}},
 };
@@ -102,6 +107,8 @@ static void happen(struct lks_asked *a, struct lks_sched_sites *b, enum happens 
         CHECK_CODE(lks_sched_sites_ask(b, site_of(a), LKS_STR("slurm"), mono, &err), LKS_OK);
     else if (what == FAILS)
         lks_sched_sites_failed(b, site_of(a), LKS_STR("slurm"), "no route", now, 1);
+    else if (what == UNASKED)
+        lks_sched_sites_unasked(b, b->searches);
     else if (what == LISTED) {
         CHECK_CODE(lks_sched_jobs_read(LKS_STR("{\"age\":7,\"jobs\":[]}"), &jobs, &err), LKS_OK);
         lks_sched_sites_listed(b, site_of(a), LKS_STR("slurm"), &jobs, now, 1);
@@ -126,6 +133,7 @@ static void test_order(void)
             lks_test_case("%s, step %zu", stories[i].name, j);
             mono += step->after;
             happen(&a, &b, step->happens, mono);
+            b.searches++; /* as the search for nodes does, which comes first */
             CHECK_CODE(lks_sched_sites_due(&b, &a.state, mono, 4, &arena, due, &count, &err),
                        LKS_OK);
             CHECK_INT(count, step->lists);

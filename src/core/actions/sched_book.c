@@ -55,6 +55,7 @@ static bool note_asked(struct lks_sched_book *b, uint32_t node, enum lks_sched_v
         return false;
     e->asked_until = mono + ASKED_MAX;
     e->verb = verb;
+    e->search = b->sites.searches;
     b->asked++;
     return true;
 }
@@ -86,6 +87,7 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
                                  struct lks_sched_due *out, uint32_t *count, struct lks_err *err)
 {
     *count = 0;
+    b->sites.searches++;
     if (LKS_VEC_RESERVE(b->entries, b->room, s->node_count, err) != LKS_OK)
         return err->code;
     for (uint32_t i = 0; i < s->node_count && *count < max; i++) {
@@ -105,6 +107,16 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
         ++*count;
     }
     return LKS_OK;
+}
+
+void lks_sched_book_unasked(struct lks_sched_book *b, uint64_t search)
+{
+    for (uint32_t i = 0; i < b->room; i++) {
+        struct lks_sched_entry *e = b->entries[i];
+        if (e != NULL && e->search == search)
+            e->asked_until = e->due = 0; /* it was due */
+    }
+    lks_sched_sites_unasked(&b->sites, search);
 }
 
 void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,

@@ -37,6 +37,7 @@ struct lks_sched_entry {
     lks_ms failing_since; /* wall: since when nothing was heard; 0: the last one was answered */
     uint32_t failures;    /* one after the other, */
     uint32_t turn;        /* and in all: each makes it the turn of the site's next bridge */
+    uint64_t search;      /* that found it due last, by its number */
     struct lks_sched_said said;
     char trouble[LKS_SCHED_REASON_MAX + 1]; /* of the last failure */
 };
@@ -72,6 +73,11 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
                                  const struct lks_facts *facts, lks_ms mono, uint32_t max,
                                  struct lks_sched_due *out, uint32_t *count,
                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* Nothing that this search found, of nodes and of sites, was asked: the records that it rests on
+ * could not be written. It is due again; without this it would count as asked for minutes.
+ * `sites.searches` is the number of the search behind lks_sched_book_due(), from 1 on. */
+void lks_sched_book_unasked(struct lks_sched_book *b, uint64_t search);
 
 /* What was heard of a node that was asked; `speed` divides what is waited until it is again. */
 void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,

@@ -284,6 +284,7 @@ static bool put(const struct asking *a, struct lks_sched_site *site, enum lks_sc
                                            .until = r->until};
     site->reserving++;
     site->reserving_until = a->now.mono + ASKED_MAX;
+    site->reserve_search = a->b->sites.searches;
     a->b->sites.asked++;
     return true;
 }

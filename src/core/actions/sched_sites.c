@@ -212,12 +212,13 @@ bool lks_sched_sites_unlisted(const struct lks_sched_site *site, lks_ms mono)
 }
 
 /* The next request of the site; false: there is none. */
-static bool next(struct lks_sched_site *at, lks_ms mono, struct lks_arena *arena,
-                 struct lks_sched_site_wish *out)
+static bool next(const struct lks_sched_sites *b, struct lks_sched_site *at, lks_ms mono,
+                 struct lks_arena *arena, struct lks_sched_site_wish *out)
 {
     struct lks_sched_order *o = at->orders;
     if (wants_jobs(at, mono)) {
         at->asked_until = mono + ASKED_MAX;
+        at->search = b->searches;
         *out = (struct lks_sched_site_wish){.verb = LKS_SCHED_SITE_JOBS};
         return true;
     }
@@ -247,7 +248,7 @@ enum lks_code lks_sched_sites_due(struct lks_sched_sites *b, const struct lks_st
     }
     for (uint32_t i = 0; i < b->count; i++) {
         struct lks_sched_site *at = b->items[i];
-        while (*count < max && next(at, mono, arena, &out[*count].wish)) {
+        while (*count < max && next(b, at, mono, arena, &out[*count].wish)) {
             out[*count].site = lks_arena_copy(arena, at->site);
             out[*count].sched = lks_arena_copy(arena, at->sched);
             out[(*count)++].turn = at->turn;
@@ -258,6 +259,19 @@ enum lks_code lks_sched_sites_due(struct lks_sched_sites *b, const struct lks_st
 }
 
 /* What came of it --------------------------------------------------------------------------- */
+
+void lks_sched_sites_unasked(struct lks_sched_sites *b, uint64_t search)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct lks_sched_site *at = b->items[i];
+        if (at->search == search)
+            at->asked_until = 0;
+        if (at->publish_search == search)
+            at->publishing_until = 0;
+        if (at->reserve_search == search)
+            at->reserving = 0;
+    }
+}
 
 void lks_sched_sites_listed(struct lks_sched_sites *b, struct lks_str site, struct lks_str sched,
                             struct lks_sched_jobs *jobs, struct lks_now now, uint64_t speed)

@@ -30,6 +30,7 @@ struct lks_sched_site {
     lks_ms asked_for;           /* mono: a person asks for its jobs, until then */
     lks_ms asked_until;         /* mono: its jobs are being asked for, until then at most */
     lks_ms due;                 /* mono: they are not asked for before */
+    uint64_t search;            /* that found them due last, by its number */
     lks_ms failing_since;       /* wall: since when no list came; 0: the last one did */
     uint32_t failures;          /* one after the other, */
     uint32_t turn;              /* and in all: each makes it the turn of the site's next bridge */
@@ -40,6 +41,7 @@ struct lks_sched_site {
     /* What lockstep says of nodes (core/actions/sched_truth.h). */
     lks_ms publish_due;      /* mono: nothing is published before */
     lks_ms publishing_until; /* mono: a request is in progress, until then at most */
+    uint64_t publish_search; /* that found it due last */
     lks_ms configured;       /* the scheduler's clock: when it read its configuration */
     uint32_t publish_failures;
     bool compared;       /* what its nodes show with what they should: at that time */
@@ -56,6 +58,7 @@ struct lks_sched_site {
     lks_ms reserve_list;                    /* mono: the list is old then */
     lks_ms reserving_until;                 /* mono: requests are in progress, until then at most */
     uint32_t reserving;                     /* so many */
+    uint64_t reserve_search;                /* that found these due */
     uint32_t reserve_wanted;                /* reservations, when it was last looked at */
     uint32_t reserve_failures;              /* since all was as it should be */
     char reserve_trouble[LKS_SCHED_REASON_MAX + 1];
@@ -66,8 +69,9 @@ struct lks_sched_sites {
     struct lks_sched_site **items; /* owned, each too: they stay where they are */
     uint32_t count, room;
     struct lks_intern texts;
-    lks_ms scan;    /* mono: when nodes are looked through again */
-    uint64_t asked; /* conversations that began, and */
+    lks_ms scan;       /* mono: when nodes are looked through again */
+    uint64_t searches; /* for nodes and sites that are due */
+    uint64_t asked;    /* conversations that began, and */
     uint64_t failed;
 };
 void lks_sched_sites_fini(struct lks_sched_sites *b);
@@ -103,6 +107,10 @@ enum lks_code lks_sched_sites_ask(struct lks_sched_sites *b, struct lks_str site
 enum lks_code lks_sched_sites_order(struct lks_sched_sites *b, struct lks_str site,
                                     struct lks_str sched, const struct lks_sched_site_wish *wish,
                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* Lists, verdicts and reservations that this search found due were not asked: they are due again.
+ * An order is sent again when a later list shows its run. */
+void lks_sched_sites_unasked(struct lks_sched_sites *b, uint64_t search);
 
 /* The list of jobs is asked for, and the last answer had none: `trouble` has the reason. */
 bool lks_sched_sites_unlisted(const struct lks_sched_site *site, lks_ms mono);

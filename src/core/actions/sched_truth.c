@@ -162,6 +162,7 @@ enum lks_code lks_sched_truth_due(struct lks_sched_book *b, const struct lks_sta
         if (nodes == 0)
             continue;
         site->publishing_until = mono + ASKED_MAX;
+        site->publish_search = b->sites.searches;
         out[(*count)++] = (struct lks_sched_site_due){
             .site = lks_arena_copy(arena, site->site),
             .sched = lks_arena_copy(arena, site->sched),

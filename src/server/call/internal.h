@@ -55,6 +55,8 @@ struct lks_internal {
     struct lks_arena arena; /* owns all texts */
     /* LEASE, SCHED: how many, and LEASE for how long; then which. */
     size_t max, max_sites; /* SCHED: nodes, sites */
+    uint64_t search;       /* SCHED: the number of the search that was made, and */
+    uint64_t unasked;      /* of an earlier one, where nothing that it found was asked; or 0 */
     lks_ms lasts;
     struct lks_internal_endpoint *endpoints;
     struct lks_internal_wish *wishes; /* SCHED */

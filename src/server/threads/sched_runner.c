@@ -67,10 +67,12 @@ static enum lks_code take_nodes(struct lks_authz *authz, struct lks_internal *ow
 {
     struct lks_sched_due due[OPEN_MAX];
     uint32_t count = 0;
-    if (lks_sched_book_due(&authz->sched, authz->state, lks_daemon_facts(authz->daemon),
-                           authz->now.mono, own->max < OPEN_MAX ? (uint32_t)own->max : OPEN_MAX,
-                           due, &count, err) != LKS_OK)
-        return err->code;
+    enum lks_code code = lks_sched_book_due(
+        &authz->sched, authz->state, lks_daemon_facts(authz->daemon), authz->now.mono,
+        own->max < OPEN_MAX ? (uint32_t)own->max : OPEN_MAX, due, &count, err);
+    own->search = authz->sched.sites.searches;
+    if (code != LKS_OK)
+        return code;
     for (uint32_t i = 0; i < count; i++) {
         if (keep_wish(&own->arena, authz, &due[i], &own->wishes[own->count]))
             own->count++;
@@ -253,6 +255,8 @@ void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
     struct lks_internal *own = call->own;
     struct lks_err err = {0};
     call->status = 200;
+    if (own->unasked != 0)
+        lks_sched_book_unasked(&authz->sched, own->unasked);
     if (authz->following)
         return; /* the leader asks */
     look_at_names(authz);
@@ -742,6 +746,7 @@ void lks_sched_runner_tick(struct lks_client_thread *c, lks_ms mono)
     if (call == NULL)
         return;
     r->asked = true;
+    call->own->unasked = r->unasked;
     call->own->max = OPEN_MAX - r->open;
     call->own->max_sites = r->sites < SITES_MAX ? SITES_MAX - r->sites : 0; /* and leads */
     lks_mailbox_post(&c->daemon->state->box, &call->mail);
@@ -753,6 +758,7 @@ void lks_sched_runner_take(struct lks_client_thread *c, const struct lks_call *c
     if (own->kind != LKS_INTERNAL_SCHED)
         return;
     c->sched.asked = false;
+    c->sched.unasked = call->status != 200 ? own->search : 0; /* its records are not durable */
     if (call->status != 200)
         return;
     c->sched.more = own->full;

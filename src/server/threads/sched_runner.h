@@ -15,6 +15,7 @@ struct lks_sched_talk;
 struct lks_sched_runner {
     bool asked;                   /* which nodes are due */
     bool more;                    /* more than could be begun */
+    uint64_t unasked;             /* the last search, where nothing that it found is asked; or 0 */
     lks_ms due;                   /* mono: when to ask again, or earlier where there were more */
     unsigned open, sites;         /* conversations in progress about nodes and about sites, */
     struct lks_sched_talk *talks; /* which are these; owned */
