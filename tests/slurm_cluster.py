@@ -194,8 +194,9 @@ class Cluster:
         """With the state that the last one saved. The words before its name are a command that starts it."""
         self.spawn("slurmctld", self.start("slurmctld", [*before, "slurmctld", "-D", "-f", self.conf]))
 
-    def start_slurmd(self, node):
-        self.spawn("slurmd-" + node, self.start(node, ["slurmd", "-D", "-N", node, "-f", self.conf]))
+    def start_slurmd(self, node, *more):
+        """With "-b" it reports that the node rebooted."""
+        self.spawn("slurmd-" + node, self.start(node, ["slurmd", "-D", *more, "-N", node, "-f", self.conf]))
 
     def stop(self, name, how=signal.SIGTERM):
         p = self.daemons.pop(name)

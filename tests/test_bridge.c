@@ -362,6 +362,36 @@ static void test_book_reservations(void)
               "1795000000000,\"until\":1795000060000,\"maint\":true,\"own\":true}]}");
 }
 
+/* FAIL is shown as the drain of the user who set it, for what is done about it is the same. */
+static void test_failing_json(void)
+{
+    static const struct {
+        const char *name, *reason;
+        bool drained, failing, own;
+        const char *drain;
+    } rows[] = {
+        {"in service", "", false, false, false, "\"drain\":null"},
+        {"FAIL", "bad cable", false, true, false,
+         "\"drain\":{\"owner\":\"root\",\"reason\":\"bad cable\","},
+        {"FAIL, with the reason of lockstep's drain", "lockstep:change:17 x", false, true, true,
+         "\"drain\":{\"owner\":\"root\",\"reason\":\"lockstep:change:17 x\","},
+        {"lockstep's drain", "lockstep:change:17 x", true, false, true,
+         "\"drain\":{\"owner\":\"lockstep:change:17\",\"reason\":\"x\","},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(1 << 20);
+        const struct lks_bridge_load load = {0};
+        struct lks_bridge_node node = idle;
+        node.drained = rows[i].drained;
+        node.failing = rows[i].failing;
+        node.own = rows[i].own;
+        node.reason = lks_str_from(rows[i].reason);
+        lks_test_case("%s", rows[i].name);
+        lks_bridge_node_json(&node, &load, &out);
+        CHECK_HAS(lks_buf_view(&out), rows[i].drain);
+    }
+}
+
 /* A book that had no memory once takes the next reading. */
 static void test_book_memory(void)
 {
@@ -742,6 +772,7 @@ int main(void)
         {"what slurmctld need not send again", test_since},
         {"revisions of nodes", test_book_revisions},
         {"answers", test_book_json},
+        {"nodes in FAIL", test_failing_json},
         {"reservations in answers", test_book_reservations},
         {"features of lockstep", test_truth_features},
         {"where the digest is", test_truth_digest},

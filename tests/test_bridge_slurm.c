@@ -578,37 +578,51 @@ static void test_overlaps(void)
     }
 }
 
+static const struct {
+    const char *name;
+    uint32_t state;
+    const char *job; /* "": the node is empty */
+} hidden[] = {
+    {"idle", NODE_STATE_IDLE, ""},
+    {"drained", NODE_STATE_IDLE | NODE_STATE_DRAIN, ""},
+    {"down", NODE_STATE_DOWN, ""},
+    {"allocated", NODE_STATE_ALLOCATED, "that Slurm does not list"},
+    {"mixed", NODE_STATE_MIXED, "that Slurm does not list"},
+    {"completing", NODE_STATE_IDLE | NODE_STATE_COMPLETING, "that Slurm does not list"},
+    {"not registered", NODE_STATE_UNKNOWN, "before the node registers"},
+    {"drained and not registered", NODE_STATE_UNKNOWN | NODE_STATE_DRAIN,
+     "before the node registers"},
+    {"Slurm is to reboot it", NODE_STATE_IDLE | NODE_STATE_DRAIN | NODE_STATE_REBOOT_REQUESTED,
+     "Slurm reboots the node"},
+    {"Slurm reboots it", NODE_STATE_DOWN | NODE_STATE_DRAIN | NODE_STATE_REBOOT_ISSUED,
+     "Slurm reboots the node"},
+    {"Slurm is to power it down", NODE_STATE_IDLE | NODE_STATE_DRAIN | NODE_STATE_POWER_DOWN,
+     "Slurm powers the node down"},
+    {"once its jobs ended", NODE_STATE_IDLE | NODE_STATE_DRAIN | NODE_STATE_POWER_DRAIN,
+     "Slurm powers the node down"},
+    {"Slurm powers it down", NODE_STATE_IDLE | NODE_STATE_DRAIN | NODE_STATE_POWERING_DOWN,
+     "Slurm powers the node down"},
+    {"Slurm powered it down", NODE_STATE_IDLE | NODE_STATE_DRAIN | NODE_STATE_POWERED_DOWN,
+     "Slurm powered the node down"},
+    {"planned for a job", NODE_STATE_IDLE | NODE_STATE_DRAIN | NODE_STATE_PLANNED, ""},
+};
+
 /* A node is empty only where Slurm says so. */
 static void test_hidden_jobs(void)
 {
-    static const struct {
-        const char *name;
-        uint32_t state;
-        const char *job; /* "": the node is empty */
-    } rows[] = {
-        {"idle", NODE_STATE_IDLE, ""},
-        {"drained", NODE_STATE_IDLE | NODE_STATE_DRAIN, ""},
-        {"down", NODE_STATE_DOWN, ""},
-        {"allocated", NODE_STATE_ALLOCATED, "that Slurm does not list"},
-        {"mixed", NODE_STATE_MIXED, "that Slurm does not list"},
-        {"completing", NODE_STATE_IDLE | NODE_STATE_COMPLETING, "that Slurm does not list"},
-        {"not registered", NODE_STATE_UNKNOWN, "before the node registers"},
-        {"drained and not registered", NODE_STATE_UNKNOWN | NODE_STATE_DRAIN,
-         "before the node registers"},
-    };
-    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+    for (size_t i = 0; i < LKS_COUNT(hidden); i++) {
         LKS_CLEANUP(slurm_drop) struct lks_slurm *s = NULL;
         LKS_CLEANUP(lks_bridge_reading_fini) struct lks_bridge_reading r = {0};
         struct lks_err err = {0};
-        lks_test_case("%s", rows[i].name);
+        lks_test_case("%s", hidden[i].name);
         ctl_reset();
-        ctl.state = rows[i].state;
+        ctl.state = hidden[i].state;
         lks_bridge_reading_init(&r);
         CHECK_CODE(lks_slurm_new(getuid(), &s, &err), LKS_OK);
         CHECK_CODE(lks_slurm_read_node(s, "n1", steady, &r, &err), LKS_OK);
-        CHECK_HAS(lks_buf_view(&r.bytes), rows[i].job);
+        CHECK_HAS(lks_buf_view(&r.bytes), hidden[i].job);
         CHECK_INT(lks_str_find(lks_buf_view(&r.bytes), LKS_STR("\"jobs\":[]")) >= 0,
-                  rows[i].job[0] == '\0');
+                  hidden[i].job[0] == '\0');
     }
 }
 

@@ -75,7 +75,7 @@ static void test_again(void)
         {"an administrator resumes the node", OPEN, "another ended the drain (open for work)"},
         {"another owner takes the drain over", TAKEN, "another owner took the drain over (drained"},
         {"the scheduler forgets the node", GONE, "the scheduler does not know the node any more"},
-        {"a job starts there all the same", BUSY, "a job runs there all the same (1 job"},
+        {"a job starts there all the same", BUSY, "the node is not empty any more (1 job"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct campaign w;

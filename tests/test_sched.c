@@ -338,7 +338,7 @@ static const struct heard {
     {"a job all the same",
      true,
      {.jobs = 1, .owner = LKS_STR_C(HOLD), .text = LKS_STR_C("1 job")},
-     "and then a job runs there all the same"},
+     "and then the node is not empty any more"},
     {"no answer",
      true,
      {.unknown = true, .refused = true, .owner = LKS_STR_C(""), .text = LKS_STR_C("bad ca")},

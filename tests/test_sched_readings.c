@@ -25,6 +25,11 @@ struct answer {
     NODE(revision, age,                                                                            \
          "\"accepts\":false,\"state\":\"idle+drain\","                                             \
          "\"drain\":{\"owner\":\"lockstep:change:17\",\"reason\":\"r\",\"since\":1}")
+#define BUSY(id, owner)                                                                            \
+    "{\"node\":\"g1\",\"revision\":5,\"age\":0,\"rotation\":false,\"requests\":0,\"accepts\":"     \
+    "false,"                                                                                       \
+    "\"jobs\":[{\"id\":\"" id "\",\"name\":\"Slurm reboots the node\"}],"                          \
+    "\"drain\":{\"owner\":\"" owner "\",\"reason\":\"r\",\"since\":1}}"
 #define OPEN(revision, age)                                                                        \
     NODE(revision, age, "\"accepts\":true,\"state\":\"idle\",\"drain\":null")
 
@@ -91,6 +96,30 @@ static const struct {
      LKS_OK,
      "idle, and open for work",
      2},
+    {"what keeps it from being empty, in the words of the bridge",
+     LKS_SCHED_LOOK,
+     0,
+     0,
+     {{200, BUSY("?", "lockstep:change:17")}},
+     LKS_OK,
+     "Slurm reboots the node",
+     1},
+    {"a job has a number",
+     LKS_SCHED_LOOK,
+     0,
+     0,
+     {{200, BUSY("17", "lockstep:change:17")}},
+     LKS_OK,
+     "1 job runs there, the first is 17",
+     1},
+    {"a drain of another owner comes first",
+     LKS_SCHED_LOOK,
+     0,
+     0,
+     {{200, BUSY("?", "kim")}},
+     LKS_OK,
+     "drained by 'kim': r",
+     1},
     {"a reading from before the write says nothing of it",
      LKS_SCHED_RELEASE,
      0,

@@ -197,6 +197,9 @@ def foreign_drains(c, b):
     c.run("scontrol", "update", "nodename=n2", "state=resume")
     c.run("scontrol", "update", "nodename=n2", "state=fail", "reason=bad cable")
     c.wait("the state is seen", lambda: "fail" in b.node("n2")["state"])
+    n = b.node("n2")
+    check("FAIL is shown as its user's drain", n["drain"] and n["drain"]["owner"] == user and n["drain"]["reason"] == "bad cable" and
+          not n["accepts"], n)
     check("a node in FAIL is left alone", b.drain("n2")[0] == 409 and "FAIL" in c.node("n2")["State"])
     c.run("scontrol", "update", "nodename=n2", "state=resume")
     c.run("scontrol", "update", "nodename=n2", "state=down", "reason=bad DIMM")
@@ -220,6 +223,18 @@ def foreign_drains(c, b):
     status, n = b.release("n2")
     check("the end of the drain ends that, too", status == 200 and not n["down"] and n["drain"] is None, n)
     c.wait_idle()
+
+
+def reboots(c, b):
+    """Slurm's own reboot ends lockstep's drain: before, the node is not empty, though no job runs there."""
+    c.run("scontrol", "reboot", "nextstate=resume", "n3")
+    c.wait("the reboot begins", lambda: "reboot_issued" in b.node("n3")["state"])
+    status, n = b.drain("n3")
+    check("a node that Slurm reboots is drained, and is not empty", status == 200 and n["drain"]["owner"] == OURS and
+          [j["id"] for j in n["jobs"]] == ["?"] and "reboots the node" in n["jobs"][0]["name"], n)
+    c.stop("slurmd-n3")
+    c.start_slurmd("n3", "-b")
+    c.wait("the reboot is over, and slurmctld ended the drain", lambda: (m := b.node("n3"))["drain"] is None and m["accepts"] and not m["jobs"])
 
 
 def reasons(c, b):
@@ -917,7 +932,7 @@ def failover(folder, build):
 
 
 # The last two leave the cluster or the bridge changed.
-PARTS = (reads, advertised, drains, foreign_drains, reasons, jobs, job_names, heterogeneous, completing, signals, reservations, epochs, reserving, many, truth, refusals, two_bridges,
+PARTS = (reads, advertised, drains, foreign_drains, reboots, reasons, jobs, job_names, heterogeneous, completing, signals, reservations, epochs, reserving, many, truth, refusals, two_bridges,
          strangers,
          clock_back, controller_lost, controller_hangs, bridge_killed, reconfigured, tls)
 
@@ -931,7 +946,7 @@ def main():
         f.write(f"#!/bin/sh\nfor i in $(seq {HELD}); do [ -e {folder}/c/hold ] || exit 0; sleep 0.1; done\nexit 0\n")
     os.chmod(epilog, 0o755)
     try:
-        with Cluster(os.path.join(folder, "c"), nodes=8, extra=f"Epilog={epilog}\n") as c:
+        with Cluster(os.path.join(folder, "c"), nodes=8, extra=f"Epilog={epilog}\nRebootProgram=/bin/true\n") as c:
             b = Bridge(build, folder, c.conf)
             for part in PARTS:
                 if not sys.argv[2:] or part.__name__ in sys.argv[2:]:

@@ -156,10 +156,34 @@ static const struct lks_bridge_job unregistered = {
     .runs = true,
     .gpus = LKS_BRIDGE_UNKNOWN};
 
+/* Slurm reboots or switches off a node as soon as no job runs there, drained or not, and its reboot
+ * may end a drain ("nextstate=resume"). Nothing may be done to a node that is about to go away, and
+ * a drain counts only behind that. */
+#define GOES_AWAY(text)                                                                            \
+    {                                                                                              \
+        .id = LKS_STR_C("?"), .name = LKS_STR_C(text), .node_count = 1, .runs = true,              \
+        .gpus = LKS_BRIDGE_UNKNOWN                                                                 \
+    }
+static const struct {
+    uint32_t flags;
+    struct lks_bridge_job job;
+} leaving[] = {
+    {NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED,
+     GOES_AWAY("Slurm reboots the node (scontrol reboot)")},
+    {NODE_STATE_POWERED_DOWN,
+     GOES_AWAY("Slurm powered the node down: scontrol update state=power_up")},
+    {NODE_STATE_POWER_DOWN | NODE_STATE_POWER_DRAIN | NODE_STATE_POWERING_DOWN,
+     GOES_AWAY("Slurm powers the node down (power saving)")},
+};
+
 /* NULL: what Slurm lists is all. */
 static const struct lks_bridge_job *hidden(uint32_t state)
 {
     uint32_t base = state & NODE_STATE_BASE;
+    for (size_t i = 0; i < LKS_COUNT(leaving); i++) {
+        if ((state & leaving[i].flags) != 0)
+            return &leaving[i].job;
+    }
     if (base == NODE_STATE_UNKNOWN)
         return &unregistered;
     return base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||

@@ -69,15 +69,18 @@ void lks_bridge_node_job_json(const struct lks_bridge_job *job, bool whole,
     lks_json_end(w, '}');
 }
 
+/* FAIL keeps new work away as DRAIN does, and is a person's, whatever the reason is: one of
+ * lockstep's may be left from its drain, which FAIL ended. */
 static void write_drain(struct lks_json_writer *w, const struct lks_bridge_node *node)
 {
-    if (!node->drained) {
+    bool own = node->own && node->drained;
+    if (!node->drained && !node->failing) {
         lks_json_null(w, "drain");
         return;
     }
     lks_json_begin(w, "drain", '{');
-    lks_json_text(w, "owner", lks_drain_reason_owner(node->reason, node->own, node->user));
-    lks_json_text(w, "reason", lks_drain_reason_why(node->reason, node->own));
+    lks_json_text(w, "owner", lks_drain_reason_owner(node->reason, own, node->user));
+    lks_json_text(w, "reason", lks_drain_reason_why(node->reason, own));
     lks_json_int(w, "since", (int64_t)node->since);
     lks_json_end(w, '}');
 }

@@ -79,7 +79,7 @@ static void tell_lost(struct lks_deciding *d, const struct lks_node *n, struct l
     struct lks_str sched = sched_of(d, n), owner = owner_of(d);
     const char *what = e->missing         ? "the scheduler does not know the node any more"
                        : e->foreign       ? "another owner took the drain over"
-                       : e->owner.len > 0 ? "a job runs there all the same"
+                       : e->owner.len > 0 ? "the node is not empty any more"
                                           : "another ended the drain";
     (void)lks_decision_alarm(d, LKS_ALARM_UNDRAINED, name,
                              lks_decision_text(d,

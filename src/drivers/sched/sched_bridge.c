@@ -212,6 +212,15 @@ static void read_outage(const struct lks_doc *doc, struct lks_sched_said *out)
         lks_doc_text(reservation, "name"));
 }
 
+/* A job without an id stands for what keeps the node from being empty, in the words of the bridge.
+ */
+static void say_unlisted(struct lks_sched_said *s, const struct lks_doc *job)
+{
+    struct lks_str why = lks_doc_text(job, "name");
+    if (lks_str_is(lks_doc_text(job, "id"), "?") && why.len > 0 && (s->lockstep || !s->closed))
+        lks_sched_said_keep(s->text, sizeof(s->text), why);
+}
+
 static bool read_node(const struct talking *t, const struct lks_doc *doc,
                       struct lks_sched_said *out)
 {
@@ -241,6 +250,7 @@ static bool read_node(const struct talking *t, const struct lks_doc *doc,
     read_truth(doc, &s);
     lks_sched_said_text(&s, job_id(jobs->first), lks_doc_text(jobs->first, "user"),
                         lks_doc_text(drain, "reason"));
+    say_unlisted(&s, jobs->first);
     read_gres(doc, &s);
     *out = s;
     return true;

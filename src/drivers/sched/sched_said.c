@@ -47,7 +47,8 @@ void lks_sched_said_text(struct lks_sched_said *s, struct lks_str job, struct lk
     char *out = s->text;
     size_t size = sizeof(s->text);
     if (s->closed && !s->lockstep)
-        snprintf(out, size, "drained by '%s': %" LKS_STR_FMT, s->owner, LKS_STR_ARG(reason));
+        snprintf(out, size, "drained by '%s'%s%" LKS_STR_FMT, s->owner,
+                 reason.len > 0 ? ": " : " without a reason", LKS_STR_ARG(reason));
     else if (s->jobs > 0)
         say_jobs(s, job, user);
     else if (s->rotation)

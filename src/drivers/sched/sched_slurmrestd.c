@@ -155,23 +155,23 @@ static void take_node(struct talking *t, const struct lks_slurmrestd_node *n)
 {
     struct lks_str user = n->user.len > 0 ? n->user : LKS_STR("unknown");
     bool own = lks_str_is(n->user, t->user);
-    bool ours = n->drained && own;
+    bool ours = n->drained && own, closed = n->drained || n->failing;
     struct lks_str before = lks_drain_reason_before(n->reason, ours);
     struct lks_sched_said s = {
         .known = true,
-        .closed = n->drained,
+        .closed = closed,
         .jobs = n->busy,
-        .since = n->drained ? n->since : 0,
+        .since = closed ? n->since : 0,
         .dialect = t->version + 1,
     };
     lks_sched_said_outage(&s, n->down, n->maintenance, LKS_STR(""));
-    if (n->drained)
-        lks_sched_said_owner(&s, lks_drain_reason_owner(n->reason, own, user),
+    if (closed) /* FAIL keeps work away, too, and is a person's, whatever the reason is */
+        lks_sched_said_owner(&s, lks_drain_reason_owner(n->reason, ours, user),
                              lks_str_from(t->owner));
     if (!n->drained)
         before = n->down ? n->reason : LKS_STR("");
     lks_sched_said_keep(t->before, sizeof(t->before), before);
-    lks_sched_said_keep(t->shown, sizeof(t->shown), lks_drain_reason_why(n->reason, own));
+    lks_sched_said_keep(t->shown, sizeof(t->shown), lks_drain_reason_why(n->reason, ours));
     lks_sched_said_text(&s, LKS_STR("one that is not listed"), LKS_STR(""), lks_str_from(t->shown));
     t->busy = n->busy;
     t->said = s;
@@ -191,10 +191,6 @@ static void hear_node(struct talking *t, lks_ms now, struct lks_str body, struct
             lks_conversation_go(&t->head, JOBS, now);
         else
             lks_conversation_end(&t->head);
-    } else if (t->verb == LKS_SCHED_DRAIN && n.failing) {
-        lks_conversation_fail(&t->head, LKS_E_REFUSED,
-                              "node '%s' is in FAIL, which a drain would end: %s", t->node,
-                              t->shown);
     } else if (t->verb == LKS_SCHED_DRAIN || t->said.ours) {
         act(t, now);
     } else {

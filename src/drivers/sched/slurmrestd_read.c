@@ -169,6 +169,20 @@ lks_slurmrestd_read_answer(const struct lks_http_response *answer,
 
 /* A node ------------------------------------------------------------------------------------ */
 
+/* A node that Slurm reboots or powers down does so once it is empty, and its reboot may end a
+ * drain. */
+static bool is_busy(const struct lks_doc *words)
+{
+    static const char *const busy[] = {
+        "ALLOCATED",  "MIXED",       "COMPLETING",    "REBOOT_ISSUED", "REBOOT_REQUESTED",
+        "POWER_DOWN", "POWER_DRAIN", "POWERING_DOWN", "POWERED_DOWN"};
+    for (size_t i = 0; i < LKS_COUNT(busy); i++) {
+        if (has_word(words, busy[i]))
+            return true;
+    }
+    return false;
+}
+
 bool lks_slurmrestd_read_node(struct lks_str body, struct lks_str name, struct lks_docs *docs,
                               struct lks_slurmrestd_node *out, char why[LKS_SCHED_REASON_MAX + 1])
 {
@@ -176,6 +190,7 @@ bool lks_slurmrestd_read_node(struct lks_str body, struct lks_str name, struct l
     const struct lks_doc *node = nodes != NULL ? nodes->first : NULL;
     const struct lks_doc *state = lks_doc_member(node, "state");
     const struct lks_doc *flags = lks_doc_member(node, "state_flags");
+    bool drained = has_word(state, "DRAIN") || has_word(flags, "DRAIN");
     bool text = state != NULL && state->kind == LKS_DOC_TEXT && state->text.len > 0;
     bool list = state != NULL && state->kind == LKS_DOC_LIST && state->first != NULL;
     if (node == NULL || node->next != NULL || !lks_str_eq(lks_doc_text(node, "name"), name)) {
@@ -187,12 +202,11 @@ bool lks_slurmrestd_read_node(struct lks_str body, struct lks_str name, struct l
         return false;
     }
     *out = (struct lks_slurmrestd_node){
-        .drained = has_word(state, "DRAIN") || has_word(flags, "DRAIN"),
+        .drained = drained,
         .down = has_word(state, "DOWN"),
         .maintenance = has_word(state, "MAINTENANCE") || has_word(flags, "MAINTENANCE"),
         .failing = has_word(state, "FAIL") || has_word(flags, "FAIL"),
-        .busy = has_word(state, "ALLOCATED") || has_word(state, "MIXED") ||
-                has_word(state, "COMPLETING") || has_word(flags, "COMPLETING"),
+        .busy = is_busy(state) || is_busy(flags) || (drained && has_word(state, "UNKNOWN")),
         .reason = lks_doc_text(node, "reason"),
         .user = lks_doc_text(node, "reason_set_by_user"),
         .since = moment(node, "reason_changed_at"),

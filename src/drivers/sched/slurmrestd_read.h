@@ -42,7 +42,7 @@ lks_slurmrestd_read_answer(const struct lks_http_response *answer,
 struct lks_slurmrestd_node {
     bool drained, down, maintenance;
     bool failing; /* FAIL: a drain would end it */
-    bool busy;    /* its state says that a job is there */
+    bool busy; /* its state says that a job is there, or that Slurm reboots it or powers it down */
     struct lks_str reason, user;
     lks_ms since;
 };
