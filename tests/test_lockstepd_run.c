@@ -121,6 +121,7 @@ static void test_stalled(void)
             status = ctl_once(&c, "GET", "/v1/ready", NULL, &answer);
         CHECK_INT(status, 200);
         CHECK_INT(grant(&c, written + 2, &answer), 200);
+        CHECK_HAS(ctl_log(&c), "the journal is written again");
         CHECK_INT(ctl_stop(&c), 0);
         CHECK(ctl_start(&c)); /* the chain is whole */
         CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);

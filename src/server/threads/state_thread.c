@@ -252,7 +252,10 @@ static void tell_head(struct lks_state_thread *t)
 
 static void on_durable(struct lks_state_thread *t, struct lks_batch *m)
 {
+    bool stalled = lks_engine_stalled(t->authz.engine, NULL);
     lks_engine_durable(t->authz.engine, &m->batch);
+    if (stalled)
+        lks_daemon_log(t->daemon, LKS_LEVEL_INFO, "the journal is written again", NULL, 0);
     lks_metrics_histogram_add(&t->authz.metrics.store, m->us);
     lks_metrics_histogram_add(&t->authz.metrics.commit, m->whole_us);
     tell_server(t, m);
