@@ -286,6 +286,8 @@ static void check_removed(const struct ctl *c)
     CHECK_INT(try_fleet(c, ", site: lab", "", &answer), 409);
     CHECK_HAS(lks_buf_view(&answer), "lockstep drains 'n1' in slurm");
     CHECK_INT(try_fleet(c, "criticality: 10", "criticality: 11", &answer), 200);
+    CHECK_INT(try_fleet(c, "n[0-3]", "n[0,2-3]", &answer), 409); /* n1 never enrolled */
+    CHECK_HAS(lks_buf_view(&answer), "lockstep drains 'n1' in slurm");
     CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n1/release", reason, &answer), 200);
     CHECK(comes(c, "/v1/nodes/n1", "\"state\":\"in service\""));
 }
@@ -536,6 +538,22 @@ static void test_unconfigured(void)
     }
 }
 
+/* A bridge of every site, which gives no answer: another site has the same one. */
+static void test_moved(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "slurm: {bridges: [\"*=unix:/nowhere.sock\"]}\n");
+    if (ctl_start(&c)) {
+        ctl_apply(&c, 4);
+        CHECK_INT(try_fleet(&c, ", site: lab", "", &answer), 200);
+        CHECK_INT(try_fleet(&c, "sched: slurm", "sched: none", &answer), 409);
+        CHECK_HAS(lks_buf_view(&answer), "take the bridge unix:/nowhere.sock out of slurm.bridges");
+        ctl_stop(&c);
+    }
+    ctl_fini(&c);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -545,6 +563,7 @@ int main(void)
         {"a scheduler that is gone", test_gone},
         {"slurmrestd and its token", test_slurmrestd},
         {"a site without a bridge", test_unconfigured},
+        {"nodes that move to another site", test_moved},
         {NULL, NULL},
     });
 }

@@ -485,7 +485,7 @@ static void test_epilog(void)
 }
 
 #define REFUSES "echo 'no: drift n2: driver: 1, pinned 2'; exit 1"
-#define AWAY    "echo 'nobody listens' >&2; exit 4"
+#define AWAY    "echo 'no route' >&2; exit 4"
 
 static const struct {
     const char *name, *lockstep, *scontrol; /* scripts */
@@ -494,6 +494,7 @@ static const struct {
     const char *said, *told; /* what scontrol is told; "": it is not run */
 } prologs[] = {
     {"yes", "echo yes", "", {NULL}, 0, "", ""},
+    {"yes, behind a warning", "echo 'an old token' >&2; echo yes", "", {NULL}, 0, "", ""},
     {"no",
      REFUSES,
      "",
@@ -501,28 +502,56 @@ static const struct {
      1,
      "job 42: no: drift n2: driver: 1, pinned 2\n",
      "update jobid=42 admincomment=lockstep: no: drift n2: driver: 1, pinned 2\n"},
-    {"no, where the site starts jobs without an answer",
-     REFUSES,
+    {"no, behind a warning, where the site starts jobs without an answer",
+     "echo 'an old token' >&2; " REFUSES,
      "",
      {"--without-answer", "start"},
      1,
-     "no: drift n2",
+     "job 42: no: drift n2",
      "admincomment=lockstep: no: drift n2"},
-    {"no answer", AWAY, "", {NULL}, 0, "nobody listens; the job starts without one\n", ""},
+    {"no answer",
+     AWAY,
+     "",
+     {NULL},
+     0,
+     "no answer from lockstepd: no route; status 4; the job starts without one\n",
+     ""},
     {"no answer, and no start without one",
      AWAY,
      "",
      {"--without-answer=refuse"},
      1,
-     "no answer of lockstepd: nobody listens\n",
-     "admincomment=lockstep: no answer of lockstepd: nobody listens\n"},
+     "no answer from lockstepd: no route; status 4\n",
+     "admincomment=lockstep: no answer from lockstepd: no route; status 4\n"},
+    {"a refusal of the question",
+     "echo 'lockstep: too many requests' >&2; exit 1",
+     "",
+     {NULL},
+     0,
+     "too many requests; status 1; the job starts",
+     ""},
+    {"the status of a no, and no word",
+     "exit 1",
+     "",
+     {NULL},
+     0,
+     "lockstepd: status 1; the job",
+     ""},
+    {"an answer to something else",
+     "echo 'usage: lockstep'",
+     "",
+     {"--without-answer=refuse"},
+     1,
+     "usage: lockstep; it printed neither yes nor no\n",
+     "admincomment=lockstep: no answer"},
     {"an answer that takes too long",
-     "sleep 600",
+     "echo yes; sleep 600",
      "",
      {"--seconds=1", "--without-answer=refuse"},
      1,
-     "no answer of lockstepd: it was stopped after 1 seconds\n",
+     "no answer from lockstepd: yes; it was stopped after 1 seconds\n",
      "admincomment=lockstep: no answer"},
+    {"more than is kept", "yes x | head -c 1000000; exit 1", "", {NULL}, 0, "x; status 1; the", ""},
     {"a lockstep that crashes", "kill -9 $$", "", {NULL}, 0, "signal 9; the job starts", ""},
     {"a comment that Slurm does not take",
      REFUSES,
@@ -538,8 +567,21 @@ static const struct {
      1,
      "no: ?[2Jx\n",
      "admincomment=lockstep: no: ?[2Jx\n"},
-    {"neither start nor refuse", "", "", {"--without-answer=maybe"}, 2, "neither start", ""},
-    {"no time", "", "", {"--seconds=0"}, 2, "--seconds: '0' is not from 1 to 300", ""},
+    {"a fault of the command line",
+     "",
+     "",
+     {"--seconds=0"},
+     0,
+     "--seconds: '0' is not from 1 to 300; the job starts",
+     ""},
+    {"one where the site starts no job without an answer",
+     "",
+     "",
+     {"--seconds=0", "--without-answer=refuse"},
+     1,
+     "--seconds: '0' is not from 1 to 300\n",
+     "admincomment=lockstep: no answer"},
+    {"neither start nor refuse", "", "", {"--without-answer=maybe"}, 0, "neither start", ""},
 };
 
 static void make_prolog(struct place *p, const char *lockstep, const char *scontrol)
@@ -583,16 +625,20 @@ static void test_prolog_asks(void)
 {
     static const char *const more[] = {"--", "--start", "--stack", "a b"};
     struct place p;
-    make_prolog(&p, "", "");
+    make_prolog(&p, "echo yes", "");
     CHECK_INT(run_prolog(&p, more, LKS_COUNT(more)), 0);
     CHECK_STR(lks_str_from(text_of(&p, "asked")),
               "admit --brief --job 42 --nodes n[1-2] --start --stack a b\n");
     CHECK(setenv("SLURM_JOB_NODELIST", "", 1) == 0);
-    CHECK_INT(run_prolog(&p, more, 0), 2);
-    CHECK_HAS(lks_str_from(text_of(&p, "said")), "SLURM_JOB_NODELIST is empty");
+    CHECK_INT(run_prolog(&p, more, 0), 0);
+    CHECK_HAS(lks_str_from(text_of(&p, "said")), "job 42: no answer from lockstepd: SLURM_JOB_NOD");
     CHECK(setenv("SLURM_JOB_ID", "42;reboot", 1) == 0);
+    CHECK_INT(run_prolog(&p, more, 0), 0);
+    CHECK_HAS(lks_str_from(text_of(&p, "said")),
+              "job ?: no answer from lockstepd: SLURM_JOB_ID is");
+    CHECK(unsetenv("SLURM_JOB_ID") == 0);
     CHECK_INT(run_prolog(&p, more, 0), 2);
-    CHECK_HAS(lks_str_from(text_of(&p, "said")), "SLURM_JOB_ID is not a job's ID");
+    CHECK_HAS(lks_str_from(text_of(&p, "said")), "slurm-prolog: SLURM_JOB_ID is not a job's ID");
     end_place(&p);
 }
 

@@ -3,7 +3,7 @@
 
     slurm_prolog.py BUILD_DIR
 
-n2 differs from the stack of its pool until it is repaired. Slurm tries a refused job again after 120 s; the test does not wait
+n2 differs from the stack of its pool until it is repaired, and n3 is not in the fleet. Slurm tries a refused job again after 120 s; the test does not wait
 for that, but has it tried at once.
 """
 import pathlib
@@ -46,6 +46,9 @@ status=$?
 echo "$SLURM_JOB_ID $status" >>{self.log}
 exit $status
 """)
+
+    def last(self):
+        return int(self.log.read_text().split()[-1])
 
     def of(self, job):
         return [int(line.split()[1]) for line in self.log.read_text().splitlines() if line.split()[0] == job]
@@ -93,13 +96,18 @@ def break_openmpi(root):
 def refused_at_the_start(lockstep, jobs, prologs):
     wait("n1: conforms", lambda: lockstep.node("n1").get("judged") == "conforms")
     wait("n2: drift", lambda: lockstep.node("n2").get("judged") == "drift")
-    job = jobs.submit("-N2")
+    job = jobs.submit("-w", "n1,n2")
     wait("while the pool observes, a job starts on a skewed set", lambda: jobs.is_done(job))
     observed = lockstep.run("admit", "--observed", "--json")["items"]
     check("and it is counted", [i["refused"].get("drift") for i in observed] == [1], observed)
 
+    stranger = jobs.submit("-w", "n3")
+    wait("a node that the fleet does not have is refused all the same", lambda: prologs.of(stranger) == [1])
+    wait("its owner sees why",
+         lambda: jobs.show(stranger, "AdminComment") == "lockstep: no: unknown n3: no node 'n3' in the fleet")
+
     lockstep.apply(fleet(lockstep, "on"))
-    job = jobs.submit("-N2")
+    job = jobs.submit("-w", "n1,n2")
     wait("where the pool enforces, the job is refused", lambda: prologs.of(job) == [1])
     wait("its owner sees why", lambda: jobs.show(job, "AdminComment") == REASON)
     wait("and it waits", lambda: jobs.show(job, "JobState") == "PENDING")
@@ -108,8 +116,8 @@ def refused_at_the_start(lockstep, jobs, prologs):
     check("Slurm drains no node for it", not any("DRAIN" in s for s in states), states)
     other = jobs.submit("-w", "n1")
     wait("a job on the node that conforms starts", lambda: jobs.is_done(other))
-    at_terminal = jobs.cluster.run("srun", "-N2", "true", check=False)
-    check("a job that waits at a terminal is refused too", at_terminal.returncode != 0, at_terminal)
+    at_terminal = jobs.cluster.run("srun", "-w", "n1,n2", "true", check=False)
+    check("a job that waits at a terminal is refused too", at_terminal.returncode != 0 and prologs.last() == 1, at_terminal)
     return job
 
 
@@ -125,16 +133,16 @@ def without_answer(lockstep, jobs, prologs):
     prologs.write("--seconds 2")
     lockstep.daemons["lockstepd"].send_signal(signal.SIGSTOP)
     began = time.monotonic()
-    job = jobs.submit("-N2")
+    job = jobs.submit("-w", "n1,n2")
     wait("while lockstepd is stopped, a job starts after the time limit", lambda: jobs.is_done(job))
     print(f"     {time.monotonic() - began:.1f} s")
     prologs.write("--seconds 2", "--without-answer refuse")
-    job = jobs.submit("-N2")
+    job = jobs.submit("-w", "n1,n2")
     wait("and where the site says so it does not", lambda: prologs.of(job) == [1])
-    wait("its owner sees why", lambda: jobs.show(job, "AdminComment").startswith("lockstep: no answer of lockstepd: "))
+    wait("its owner sees why", lambda: jobs.show(job, "AdminComment").startswith("lockstep: no answer from lockstepd: "))
     lockstep.daemons["lockstepd"].send_signal(signal.SIGCONT)
     lockstep.stop("lockstepd", signal.SIGKILL)
-    killed = jobs.submit("-N1")
+    killed = jobs.submit("-w", "n1")
     wait("nor while lockstepd is away", lambda: prologs.of(killed) == [1])
     lockstep.start_lockstepd()
     for node in lockstep.nodes:
@@ -156,7 +164,7 @@ def main():
         lockstep = Lockstep(build, folder, ["n1", "n2"], {"n2": other})
         try:
             lockstep.up(fleet(lockstep, "observe"))
-            with Cluster(folder / "slurm", nodes=2, extra=f"PrologSlurmctld={folder}/prolog\n") as cluster:
+            with Cluster(folder / "slurm", nodes=3, extra=f"PrologSlurmctld={folder}/prolog\n") as cluster:
                 jobs = Jobs(cluster, folder)
                 job = refused_at_the_start(lockstep, jobs, prologs)
                 repaired(lockstep, jobs, prologs, job)

@@ -22,7 +22,7 @@ const struct lks_option lks_about_epilog_options[] = {
 
 const struct lks_option lks_about_prolog_options[] = {
     {"--without-answer WHAT",
-     "start (the default) or refuse: what becomes of a job about which lockstepd gives no answer"},
+     "start (the default) or refuse: whether the job starts if lockstepd gives no answer"},
     {"--seconds N", "time limit of the answer, in seconds (10)"},
     {"--lockstep PROGRAM", "lockstep, if it is not in PATH"},
     {"--scontrol PROGRAM", "scontrol, if it is not in PATH"},
@@ -72,10 +72,12 @@ const struct lks_manual lks_about_prolog = {
     .name = "slurm-prolog",
     .summary = "Ask lockstep whether a job may start on the nodes that Slurm chose",
     .about = "For PrologSlurmctld in slurm.conf, which takes no arguments: name a script that runs "
-             "this program, which runs 'lockstep admit' with the job's ID and nodes, and with the "
-             "options behind --, such as --server and --token-file. Exit status 0: the job "
-             "starts; 1: Slurm requeues it, or cancels it if it is no batch job, and the job's "
-             "AdminComment has the reason. HOME is not set, and PATH is a fixed one.",
+             "this program, which runs 'lockstep admit' with the job's ID and nodes and with the "
+             "options after --, such as --server and --token-file. "
+             "With exit status 0 the job starts. With any other status Slurm requeues the job, or "
+             "cancels it if it is no batch job; after a refusal the status is 1, and the job's "
+             "AdminComment has the reason. The system's log has refusals and starts without an "
+             "answer. HOME is not set, PATH is a fixed one, and the working directory is /.",
     .usages = {"[OPTION...] [-- OPTION_OF_ADMIT...]"},
     .parts = {{"Options", lks_about_prolog_options}},
     .see = "lockstep-admit(1), slurm-health(8), slurm.conf(5)",

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ bool lks_hook_settle(void)
 }
 
 /* What the program started may hold its output open, so its own end is polled as well. Before Linux
- * 5.3 that takes a look now and then. */
+ * 5.3 the end is polled for. */
 static void wait_for(struct lks_subtask *e)
 {
     int ended = (int)syscall(SYS_pidfd_open, e->pid, 0);
@@ -41,22 +42,22 @@ static void wait_for(struct lks_subtask *e)
             open = false;
     }
     if (open)
-        (void)lks_subtask_hear(e); /* its last words */
+        (void)lks_subtask_hear(e); /* what it printed last */
     if (ended >= 0)
         (void)close(ended);
 }
 
 enum lks_code lks_hook_run(const struct lks_subtask_program *program,
-                           char line[LKS_NOTICE_TEXT_SIZE], struct lks_err *err)
+                           char output[LKS_HOOK_OUTPUT_SIZE], struct lks_err *err)
 {
     struct lks_subtask e = {0};
-    struct lks_str output = {0};
-    line[0] = '\0';
+    struct lks_str said = {0};
+    output[0] = '\0';
     if (lks_subtask_start(&e, program, err) != LKS_OK)
         return err->code;
     wait_for(&e);
-    enum lks_code code = lks_subtask_end(&e, &output, err);
-    lks_notice_line(output, line);
+    enum lks_code code = lks_subtask_end(&e, &said, err);
+    snprintf(output, LKS_HOOK_OUTPUT_SIZE, "%" LKS_STR_FMT, LKS_STR_ARG(said));
     lks_subtask_fini(&e);
     return code;
 }

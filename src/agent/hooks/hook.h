@@ -9,9 +9,11 @@
  * be opened, and a file that is opened later would take its place. */
 bool lks_hook_settle(void);
 
-/* Run a program to its end, or until its time is up. `line` is the first line that it printed.
- * FAILURES: those of lks_subtask_start() and lks_subtask_end(). */
+/* Run a program to its end, or until its time is up. `output` becomes what it printed, as a text
+ * that ends at its first NUL; `program->max` is less than its size. What the program started in
+ * another session is left. FAILURES: those of lks_subtask_start() and lks_subtask_end(). */
+#define LKS_HOOK_OUTPUT_SIZE 4096
 enum lks_code lks_hook_run(const struct lks_subtask_program *program,
-                           char line[LKS_NOTICE_TEXT_SIZE], struct lks_err *err) LKS_MUST_CHECK;
+                           char output[LKS_HOOK_OUTPUT_SIZE], struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

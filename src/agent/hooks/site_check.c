@@ -25,20 +25,21 @@ static void tell(const char *line, const char *how, struct lks_notice *out)
 void lks_site_check_run(char *const *argv, int seconds, struct lks_notice *out)
 {
     struct lks_err err = {0};
-    char line[LKS_NOTICE_TEXT_SIZE], how[HOW_SIZE];
+    char output[LKS_HOOK_OUTPUT_SIZE], line[LKS_NOTICE_TEXT_SIZE], how[HOW_SIZE];
     const struct lks_subtask_program program = {.path = argv[0],
                                                 .argv = argv,
                                                 .variable = mark_nothing,
                                                 .errors = true,
                                                 .cut = true,
                                                 .family = true,
-                                                .max = LKS_SITE_CHECK_OUTPUT_MAX,
+                                                .max = sizeof(output) - 1,
                                                 .ms = seconds * 1000};
     *out = (struct lks_notice){.kind = LKS_NOTICE_PASSED};
     if (access(argv[0], X_OK) != 0) {
         snprintf(how, sizeof(how), "the check cannot be run: %s", strerror(errno));
         tell(argv[0], how, out);
-    } else if (lks_hook_run(&program, line, &err) != LKS_OK) {
+    } else if (lks_hook_run(&program, output, &err) != LKS_OK) {
+        lks_notice_line(lks_str_from(output), line);
         snprintf(how, sizeof(how), "%.*s", (int)sizeof(how) - 1, err.msg);
         tell(line, how, out);
     }

@@ -11,8 +11,6 @@
 
 #include "agent/hooks/notice.h"
 
-#define LKS_SITE_CHECK_OUTPUT_MAX 4096 /* what is beyond is read and thrown away */
-
 /* `argv` ends with NULL; its first word is an absolute path. The result is PASSED, or FAILED with
  * the check's first line and how it ended. */
 void lks_site_check_run(char *const *argv, int seconds, struct lks_notice *out);

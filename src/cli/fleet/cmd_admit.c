@@ -208,7 +208,7 @@ static void print_brief(struct lks_cli *cli, const struct lks_doc *answer)
         lks_render(&text, ": {reason}[ {node}][ {image}][ ranks {ranks}][: {text}]",
                    &(struct lks_render){.doc = first, .mode = LKS_RENDER_RAW});
     if (cli->no && all > 1)
-        lks_buf_addf(&text, ", and %" PRIu64 " more", all - 1);
+        lks_buf_addf(&text, ", and %" PRIu64 " more reasons", all - 1);
     lks_term_clean(&clean, lks_buf_view(&text));
     fprintf(cli->out, "%.*s\n", LKS_STR_ARG(lks_buf_view(&clean)));
 }

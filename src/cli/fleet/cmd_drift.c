@@ -14,9 +14,12 @@ enum {
 /* drift ------------------------------------------------------------------------------------- */
 
 static const struct lks_listing_column drift_columns[] = {
-    LKS_LEFT("node", "node"),     LKS_LEFT("pool", "pool"),
-    LKS_LEFT("judged", "judged"), LKS_LEFT("cause", "cause"),
-    LKS_LEFT("since", "since"),   LKS_WRAP("what", "{text}[ (in change {change})]"),
+    LKS_LEFT("node", "node"),
+    LKS_LEFT("pool", "pool"),
+    LKS_LEFT("judged", "judged"),
+    LKS_LEFT("cause", "cause"),
+    LKS_LEFT("since", "since"),
+    LKS_WRAP("what", "[{text} (in change {change})|{text}|(in change {change})]"),
 };
 
 static const struct lks_listing drifting = {

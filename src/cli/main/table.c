@@ -651,8 +651,8 @@ const struct lks_command lks_commands[] = {
      "Answers yes, valid for limits.validity_ms (60 s) at most, or no with the reason for "
      "every node and image that prevents it. In a pool with enforce observe (the default) or "
      "warn, refusals are only listed and the answer is yes; nodes that are not in the fleet "
-     "are always refused. Nothing asks by itself: the site's prolog or launcher runs this "
-     "command, and starts the job before the yes expires. Exit status 0: yes; 1: no; any "
+     "are always refused. Nothing asks by itself: slurm-prolog(8) or a launcher of the site "
+     "runs this command, and starts the job before the yes expires. Exit status 0: yes; 1: no; any "
      "other: no answer (4: lockstepd cannot be reached), and the caller decides; no promise "
      "covers a job that starts without a yes.",
      "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "

@@ -231,10 +231,14 @@ void lks_remote_answer_fini(struct lks_remote_answer *a)
 
 #define PROBLEM "urn:lockstep:problem:"
 
-/* The code whose text the problem's type ends with, else the first with that HTTP status. */
+/* The code whose text the problem's type ends with, else the first with that HTTP status. Too many
+ * requests (429) is no refusal of what was asked. */
 static enum lks_code code_of(struct lks_str type, int status)
 {
-    enum lks_code found = status >= 500 ? LKS_E_UNAVAILABLE : LKS_E_REFUSED;
+    bool later = status >= 500 || status == 429;
+    enum lks_code found = later ? LKS_E_UNAVAILABLE : LKS_E_REFUSED;
+    if (status == 429)
+        return found;
     for (int code = LKS_CODE_COUNT - 1; code > LKS_OK; code--) {
         const struct lks_code_info *info = lks_err_code_info((enum lks_code)code);
         if (lks_str_starts(type, PROBLEM) &&

@@ -308,16 +308,25 @@ uint64_t lks_handle_bridges_unconfirmed(const struct lks_authz *authz)
 
 /* A node that leaves the fleet ---------------------------------------------------------------- */
 
-static bool has_bridge(const struct lks_authz *authz, struct lks_str at)
+/* The first bridge of a site: one of its own name, else one of "*". Empty: it has none. */
+static struct lks_str bridge_of(const struct lks_authz *authz, struct lks_str at)
 {
     const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
-    struct lks_str site, url;
+    struct lks_str site, url, any = LKS_STR("");
     for (size_t i = 0; i < all->count; i++) {
-        if (lks_str_cut(all->items[i], '=', &site, &url) &&
-            (lks_str_eq(site, at) || lks_str_is(site, "*")))
-            return true;
+        if (!lks_str_cut(all->items[i], '=', &site, &url))
+            continue;
+        if (lks_str_eq(site, at))
+            return url;
+        if (any.len == 0 && lks_str_is(site, "*"))
+            any = url;
     }
-    return false;
+    return any;
+}
+
+static struct lks_str site_name(const struct lks_state *s, uint32_t node)
+{
+    return lks_state_text(s, s->nodes[node].site);
 }
 
 static enum lks_sched_owes owes(const struct lks_authz *authz, uint32_t node)
@@ -327,9 +336,8 @@ static enum lks_sched_owes owes(const struct lks_authz *authz, uint32_t node)
 
 static bool is_owing(const struct lks_authz *authz, uint32_t node)
 {
-    const struct lks_state *s = authz->state;
     return owes(authz, node) != LKS_SCHED_OWES_NOTHING &&
-           has_bridge(authz, lks_state_text(s, s->nodes[node].site));
+           bridge_of(authz, site_name(authz->state, node)).len > 0;
 }
 
 /* `when` its scheduler would not be asked about it any more. */
@@ -338,7 +346,8 @@ static void refuse_owing(const struct lks_authz *authz, struct lks_call *call, u
 {
     const struct lks_state *s = authz->state;
     const struct lks_sched_entry *e = lks_sched_book_find(&authz->sched, node);
-    struct lks_str name = lks_state_name(s, node), site = lks_state_text(s, s->nodes[node].site);
+    struct lks_str name = lks_state_name(s, node);
+    struct lks_str bridge = bridge_of(authz, site_name(s, node));
     struct lks_str sched = lks_state_text(s, s->pools[s->nodes[node].pool].sched);
     if (owes(authz, node) == LKS_SCHED_OWES_DRAIN)
         lks_call_problem(call, LKS_E_REFUSED,
@@ -349,14 +358,13 @@ static void refuse_owing(const struct lks_authz *authz, struct lks_call *call, u
                          "a minute",
                          LKS_STR_ARG(name), LKS_STR_ARG(sched), when, LKS_STR_ARG(name));
     else
-        lks_call_problem(call, LKS_E_REFUSED,
-                         "%" LKS_STR_FMT " gives no answer about '%" LKS_STR_FMT
-                         "' (%s), so a drain of lockstep may be left there; try again in a minute, "
-                         "or take the bridge of site '%" LKS_STR_FMT
-                         "' out of slurm.bridges if the site is gone",
-                         LKS_STR_ARG(sched), LKS_STR_ARG(name),
-                         e != NULL && e->trouble[0] != '\0' ? e->trouble : "not asked yet",
-                         LKS_STR_ARG(site));
+        lks_call_problem(
+            call, LKS_E_REFUSED,
+            "%" LKS_STR_FMT " gives no answer about '%" LKS_STR_FMT
+            "' (%s), so a drain of lockstep may be left there; try again in a minute, "
+            "or take the bridge %" LKS_STR_FMT " out of slurm.bridges if it is gone for good",
+            LKS_STR_ARG(sched), LKS_STR_ARG(name),
+            e != NULL && e->trouble[0] != '\0' ? e->trouble : "not asked yet", LKS_STR_ARG(bridge));
 }
 
 bool lks_handle_sched_owes(const struct lks_authz *authz, struct lks_call *call)
@@ -377,14 +385,18 @@ bool lks_handle_sched_owes(const struct lks_authz *authz, struct lks_call *call)
     return false;
 }
 
-/* Whether the fleet's file has another scheduler for the node, none, or no such node. */
-static bool leaves(const struct lks_state *s, const struct lks_fleet *fleet, uint32_t node)
+/* Whether the fleet's file has another scheduler for the node, none, another bridge or no such
+ * node. One that is enrolled is not left out: the decision refuses that with its own reason. */
+static bool leaves(const struct lks_authz *authz, const struct lks_fleet *fleet, uint32_t node)
 {
+    const struct lks_state *s = authz->state;
     const struct lks_node *n = &s->nodes[node];
     const struct lks_group *group = lks_fleet_group(fleet, lks_state_name(s, node));
-    return group == NULL || group->pool == NULL ||
+    if (group == NULL)
+        return !n->enrolled;
+    return group->pool == NULL ||
            !lks_str_eq(group->pool->sched, lks_state_text(s, s->pools[n->pool].sched)) ||
-           !lks_str_eq(group->site, lks_state_text(s, n->site));
+           !lks_str_eq(bridge_of(authz, group->site), bridge_of(authz, site_name(s, node)));
 }
 
 bool lks_handle_sched_leaves(const struct lks_authz *authz, struct lks_call *call)
@@ -395,7 +407,7 @@ bool lks_handle_sched_leaves(const struct lks_authz *authz, struct lks_call *cal
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct lks_node *n = &s->nodes[i];
         if (!n->placed || n->pool >= s->pool_count || !is_owing(authz, i) ||
-            !leaves(s, &call->manifest->fleets[0], i))
+            !leaves(authz, &call->manifest->fleets[0], i))
             continue;
         refuse_owing(authz, call, i, "once this file is applied");
         return true;
