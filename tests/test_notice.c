@@ -643,20 +643,18 @@ static void test_prolog_asks(void)
 }
 
 /* Slurm drains a node whose epilog fails; a check that fails is a line in slurmd's log. Under
- * AddressSanitizer no program starts without streams: it looks for a free descriptor for ever. */
+ * AddressSanitizer the programs have their streams: it looks for a free descriptor for ever. */
 static void test_streams(void)
 {
     struct place p;
-    if (LKS_TEST_SANITIZED)
-        return;
     const char *epilog[16] = {LKS_EPILOG_PROGRAM, "--run", "/nowhere"};
     make_place(&p, "exit 0", LKS_NOTICE_IN_SERVICE);
-    streamless = true;
+    streamless = !LKS_TEST_SANITIZED;
     lks_test_case("an epilog");
     CHECK_INT(run(&p, epilog), 0);
     lks_test_case("a check");
-    CHECK_INT(run_health(&p, "30", NULL, NULL), 6);
-    CHECK_STR(lks_str_from(notice(&p)), "");
+    CHECK_INT(run_health(&p, "30", NULL, NULL), streamless ? 6 : 0);
+    CHECK_STR(lks_str_from(notice(&p)), streamless ? "" : HEAD "passed");
     streamless = false;
     end_place(&p);
 }
