@@ -392,6 +392,8 @@ def signals(c, b):
     c.wait("it waits again", lambda: job_state(c, job) == "PENDING")
     status, why = b.ask("POST", f"/v1/jobs/{job}/requeue", {"started": now})
     check("the same request again", status == 409 and why["started"] is None and "has ended" in why["error"], why)
+    # A launch beside what is left of the last run fails, and the job is held.
+    c.wait("nothing of it is left there", lambda: c.node("n5")["State"] == "IDLE")
     c.run("scontrol", "update", f"jobid={job}", "starttime=now")
     c.wait("it runs again", lambda: job_state(c, job) == "RUNNING")
     for verb, more in (("signal", {"signal": "TERM", "batch": True}), ("requeue", {})):
@@ -948,16 +950,20 @@ def main():
     try:
         with Cluster(os.path.join(folder, "c"), nodes=8, extra=f"Epilog={epilog}\nRebootProgram=/bin/true\n") as c:
             b = Bridge(build, folder, c.conf)
-            for part in PARTS:
-                if not sys.argv[2:] or part.__name__ in sys.argv[2:]:
-                    part(c, b)
+            try:
+                for part in PARTS:
+                    if not sys.argv[2:] or part.__name__ in sys.argv[2:]:
+                        part(c, b)
+            except TimeoutError as fault:
+                shown = [c.run(*how, check=False).stdout for how in (("squeue", "-o", "%i %T %r %N"), ("sinfo", "-N", "-o", "%N %T %E"))]
+                raise TimeoutError(f"{fault}:\n" + "".join(shown)) from fault
             b.end()
             with open(os.path.join(folder, "bridge.log"), encoding="utf-8", errors="replace") as f:
                 check("no sanitizer has reported anything", "Sanitizer" not in (log := f.read()) and "runtime error" not in log)
         if not sys.argv[2:] or "failover" in sys.argv[2:]:
             failover(os.path.join(folder, "failover"), build)
     except Exception as fault:  # pylint: disable=broad-except
-        check("the test itself", False, repr(fault))
+        check("the test itself", False, f"{type(fault).__name__}: {fault}")
     if failed == 0:
         shutil.rmtree(folder, ignore_errors=True)
     else:
