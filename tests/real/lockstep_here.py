@@ -1,4 +1,5 @@
 """A real lockstepd with real agents on captured machines, for tests beside a real Slurm; and how such tests count and wait."""
+import contextlib
 import json
 import os
 import pathlib
@@ -14,6 +15,12 @@ WAIT_S = 120
 
 class Tally:
     passed = failed = 0
+
+    @classmethod
+    def end(cls):
+        """Print it; the exit status."""
+        print(f"{cls.passed} passed, {cls.failed} failed")
+        return 1 if cls.failed else 0
 
 
 def check(name, ok, why=""):
@@ -81,6 +88,17 @@ class Lockstep:
         for node in self.nodes:
             (self.folder / f"token-{node}").write_text(self.run("node", "enroll", node, "--json")["token"])
             self.start_agent(node)
+
+    @contextlib.contextmanager
+    def running(self, fleet):
+        try:
+            self.up(fleet)
+            yield
+        except BaseException:
+            self.print_logs()
+            raise
+        finally:
+            self.down()
 
     def start_agent(self, node):
         log = (self.folder / "lockstepd.log").read_text()

@@ -105,17 +105,9 @@ def main():
         program(folder / "health", f"exec {build}/slurm-health --run {folder}/run-n1 {folder}/site-check\n")
         program(folder / "epilog", f"exec {build}/slurm-epilog --run {folder}/run-n1\n")
         lockstep = Lockstep(build, folder, ["n1"])
-        try:
-            lockstep.up(FLEET)
-            with Cluster(folder / "slurm", nodes=1, extra=EXTRA.format(folder=folder)) as cluster:
-                scenes(lockstep, cluster, folder)
-        except BaseException:
-            lockstep.print_logs()
-            raise
-        finally:
-            lockstep.down()
-    print(f"{Tally.passed} passed, {Tally.failed} failed")
-    return 1 if Tally.failed else 0
+        with lockstep.running(FLEET), Cluster(folder / "slurm", nodes=1, extra=EXTRA.format(folder=folder)) as cluster:
+            scenes(lockstep, cluster, folder)
+    return Tally.end()
 
 
 if __name__ == "__main__":

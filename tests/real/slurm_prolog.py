@@ -162,20 +162,13 @@ def main():
         break_openmpi(other)
         prologs = Prologs(build, folder)
         lockstep = Lockstep(build, folder, ["n1", "n2"], {"n2": other})
-        try:
-            lockstep.up(fleet(lockstep, "observe"))
-            with Cluster(folder / "slurm", nodes=3, extra=f"PrologSlurmctld={folder}/prolog\n") as cluster:
-                jobs = Jobs(cluster, folder)
-                job = refused_at_the_start(lockstep, jobs, prologs)
-                repaired(lockstep, jobs, prologs, job)
-                without_answer(lockstep, jobs, prologs)
-        except BaseException:
-            lockstep.print_logs()
-            raise
-        finally:
-            lockstep.down()
-    print(f"{Tally.passed} passed, {Tally.failed} failed")
-    return 1 if Tally.failed else 0
+        with lockstep.running(fleet(lockstep, "observe")), \
+                Cluster(folder / "slurm", nodes=3, extra=f"PrologSlurmctld={folder}/prolog\n") as cluster:
+            jobs = Jobs(cluster, folder)
+            job = refused_at_the_start(lockstep, jobs, prologs)
+            repaired(lockstep, jobs, prologs, job)
+            without_answer(lockstep, jobs, prologs)
+    return Tally.end()
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ static const char *how_failed(const char *output, const struct lks_err *why, cha
     return text;
 }
 
-/* slurmctld throws away what its prolog prints: the system's log has it. */
+/* slurmctld discards what its prolog prints, so the system's log gets it, too. */
 static void report(const char *job, const char *text)
 {
     fprintf(stderr, "slurm-prolog: job %s: %s\n", job, text);
