@@ -36,6 +36,8 @@ static const struct part {
     {"top", "top beside a lockstepd with 10,000 nodes", bench_top},
     {"sweep", "firmware inventories of 1,000 BMCs over TLS, the client alone", bench_sweep},
     {"sched", "drains through the bridge of a real Slurm", bench_sched},
+    {"submit", "jobs that a real Slurm takes in, with job_submit/lockstep", bench_submit},
+    {"prolog", "what a start of a job waits for, with 5,000 nodes known", bench_prolog},
     {"pldm", "a firmware package, verified", bench_pldm},
 };
 

@@ -22,6 +22,8 @@ void bench_agent(struct lks_table *t);    /* what a node pays */
 void bench_top(struct lks_table *t);      /* the screen of a person */
 void bench_sweep(struct lks_table *t);    /* inventories of many BMCs */
 void bench_sched(struct lks_table *t);    /* drains, through a real Slurm */
+void bench_submit(struct lks_table *t);   /* jobs that a real Slurm takes in */
+void bench_prolog(struct lks_table *t);   /* what a start of a job waits for */
 void bench_pldm(struct lks_table *t);     /* verifying a firmware package */
 
 #endif

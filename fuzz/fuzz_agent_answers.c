@@ -64,6 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         LKS_ASSERT(certificate.len > 0 && certificate.len <= text.len);
     lks_answer_problem(text, detail);
     LKS_ASSERT(lks_str_printable(lks_str_from(detail)));
+    static struct lks_node_stack stack;
+    if (lks_answer_stack(text, &stack, &err) == LKS_OK)
+        LKS_ASSERT(lks_str_printable(lks_str_from(stack.why)));
     try_enroll(text);
     try_mail(text);
     return 0;

@@ -62,6 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        .path = lines[1],
                                        .if_match = lines[2][0] != '\0' ? lines[2] : NULL,
                                        .epoch = lines[3][0] != '\0' ? lines[3] : NULL,
+                                       .after = lines[2],
+                                       .id = lines[3],
+                                       .max = lines[2],
                                        .epochs = 1,
                                        .if_matches = 1,
                                        .body = rest};

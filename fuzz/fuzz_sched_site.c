@@ -84,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_sched_jobs_fini) struct lks_sched_jobs jobs = {0};
     LKS_CLEANUP(lks_sched_reservations_fini) struct lks_sched_reservations listed = {0};
+    LKS_CLEANUP(lks_sched_runs_fini) struct lks_sched_runs runs = {0};
     struct lks_err err = {0};
     uint8_t how = size > 0 ? data[0] : 0;
     struct lks_sched_told told[] = {{.node = LKS_STR("g1"), .truth = {"lks-conform", "sha256:1"}},
@@ -96,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .signal = LKS_STR("USR1"),
         .jobs = &jobs,
         .listed = &listed,
+        .runs = &runs,
         .reservation = {.name = LKS_STR("lockstep_change_17+train+oslo"),
                         .nodes = LKS_STR("g1"),
                         .from = NOW,

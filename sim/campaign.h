@@ -15,7 +15,11 @@
  *     campaign_redfish.c   endpoints of src/lab/bmcsim, through the production driver
  *     campaign_jobs.c      jobs and users
  *     campaign_sched.c     the scheduler, as lockstepd asks it
+ *     campaign_second.c    the second scheduler of some pools
  *     campaign_slurm.c     what goes wrong in a Slurm: failovers, upgrades, drains of its own
+ *     campaign_bridge.c    schedulers behind bridges, in some seeds: what a bridge reads and takes
+ *     campaign_asks.c      the same, as lockstepd asks them
+ *     campaign_site.c      jobs, verdicts and reservations there
  *     campaign_requeue.c   jobs that changes signal and requeue
  *     campaign_gates.c     what is measured of machines, and that it is heeded
  *     campaign_people.c    operators, at random moments and at the end
@@ -42,6 +46,7 @@
 #include "model/manifest/bundle.h"
 #include "model/manifest/manifest.h"
 #include "port/sched.h"
+#include "sim/campaign_bridge.h"
 #include "sim/campaign_sched.h"
 
 struct lks_state_flash;
@@ -123,7 +128,10 @@ enum cam_kind {
     CAM_JOB_BEGINS,
     CAM_JOB_ENDS,
     CAM_SCHED_ACTS,
-    CAM_SLURM, /* what enum cam_slurm_event says */
+    CAM_SECOND_ACTS,
+    CAM_SLURM,  /* what enum cam_slurm_event says */
+    CAM_BRIDGE, /* what enum cam_bridge_event says */
+    CAM_ASK,    /* lockstepd asks a bridge */
     CAM_KINDS
 };
 
@@ -252,6 +260,7 @@ struct cam_machine {
     lks_ms sched_silent;                       /* wall: since when; 0: the last one came */
     lks_ms sched_lost; /* wall: when lockstepd was last told that another ended our drain */
     enum lks_sched_verb sched_verb;
+    lks_ms sched_ended;         /* when that was, at the earliest: */
     bool sched_unheard;         /* another ended our drain there, and lockstepd was not told yet */
     struct lks_sched_said said; /* what lockstepd heard last */
     bool sched_posted, sched_known;
@@ -383,6 +392,7 @@ struct cam_flash {
     unsigned version;
     bool written;
     lks_ms asked; /* time of its row */
+    bool by_hand;
 };
 
 struct cam_held {
@@ -436,6 +446,11 @@ struct cam {
     uint64_t requeued_shapes[CAM_SHAPES];
     lks_ms sched_down; /* the scheduler answers nothing until then */
     struct cam_slurm slurm;
+    struct cam_bridges bridges;
+    bool seconded[CAM_POOLS];       /* of the scheduled ones: with two schedulers */
+    struct cam_second_node *second; /* owned; NULL: no pool has two */
+    struct lks_rng second_rng;
+    struct lks_sched_space second_space;
     cam_truth stacks[CAM_STACKS];
     char stack_digests[CAM_STACKS][LKS_DIGEST_SIZE];
     bool revoked[CAM_STACKS]; /* its bundle, by the rows */
@@ -518,6 +533,7 @@ void cam_fleet_draw(struct cam *w, uint32_t nodes);
 bool cam_fleet_apply(struct cam *w, bool smaller);
 void cam_enroll(struct cam *w, uint32_t i);
 void cam_setup(struct cam *w);
+bool cam_drains_refused(const struct cam *w, unsigned pool);
 
 /* campaign_spread.c */
 const char *cam_site_name(unsigned site);
@@ -646,7 +662,7 @@ void cam_check_yes(struct cam *w, const uint32_t *nodes, unsigned count);
 void cam_check_job(struct cam *w, const struct cam_job *job);
 void cam_check_emptied(struct cam *w, const struct cam_machine *m);
 bool cam_is_drained_right(const struct cam *w, const struct cam_machine *m);
-bool cam_is_unheard(const struct cam_machine *m, lks_ms asked);
+bool cam_is_unheard(const struct cam *w, const struct cam_machine *m, lks_ms asked);
 void cam_check_all(struct cam *w);
 void cam_check_domains(struct cam *w);
 

@@ -47,15 +47,18 @@ static struct cam_change *change_on(struct cam *w, uint32_t i)
 
 /* Another ended its drain in the scheduler, and when the act was ordered lockstepd could not know.
  */
-bool cam_is_unheard(const struct cam_machine *m, lks_ms asked)
+/* Behind bridges, it has to know soon that it knows too little. */
+bool cam_is_unheard(const struct cam *w, const struct cam_machine *m, lks_ms asked)
 {
+    if (w->bridges.on && asked > CAM_WALL + m->sched_ended + CAM_BRIDGE_COUNTS)
+        return false;
     return m->sched_unheard || (m->sched_lost != 0 && asked <= m->sched_lost);
 }
 
 /* Promises 1, 2 and 6: before something is done to a machine. */
 static void check_empty(struct cam *w, const struct cam_machine *m, const char *what, lks_ms asked)
 {
-    bool unheard = cam_is_unheard(m, asked);
+    bool unheard = cam_is_unheard(w, m, asked);
     cam_require(w, m->job == 0 || unheard, "promise 1",
                 "%s begins on %s while job %" PRIu32 " runs there", what, m->name, m->job - 1);
     cam_require(w, !m->stray, "promise 1", "%s begins on %s while a process uses its GPUs", what,
@@ -69,6 +72,7 @@ static void check_empty(struct cam *w, const struct cam_machine *m, const char *
     cam_require(w, !w->scheduled[m->pool] || cam_sched_is_ours(m) || unheard, "promise 1",
                 "%s begins on %s, which its scheduler has drained by '%s'", what, m->name,
                 m->sched_owner);
+    cam_second_check(w, m, what);
 }
 
 /* The same of what an asset carries: nodes of its domain, and its rack with the other side. An
@@ -78,7 +82,7 @@ static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *
 {
     const struct cam_machine *m = &w->machines[i], *o = &w->machines[other];
     if (o->type == CAM_NODE) {
-        cam_require(w, o->job == 0 || cam_is_unheard(o, asked), "promise 1",
+        cam_require(w, o->job == 0 || cam_is_unheard(w, o, asked), "promise 1",
                     "%s begins on %s while a job runs on %s of its domain", what, m->name, o->name);
         cam_require(w, !in_use(o) || o->excused, "promise 1",
                     "%s begins on %s while %s of its domain is in service", what, m->name, o->name);
@@ -305,6 +309,7 @@ void cam_check_emptied(struct cam *w, const struct cam_machine *m)
     cam_require(w, m->sched_unheard || m->job == 0 || w->now <= m->yes_until || forgotten,
                 "promise 1", "%s counts as drained for a hold while job %" PRIu32 " runs there",
                 m->name, m->job - 1);
+    cam_second_check(w, m, "an act by hand");
 }
 
 /* Promise 7: at the end lockstep drains what is wanted, and nothing else; a drain of another stays.
@@ -313,6 +318,8 @@ bool cam_is_drained_right(const struct cam *w, const struct cam_machine *m)
 {
     if (m->type != CAM_NODE || !w->scheduled[m->pool] || !m->placed || m->sched_missing)
         return true;
+    if (!cam_second_is_right(w, m))
+        return false;
     return m->drained || m->held ? m->sched_owner[0] != '\0' : !cam_sched_is_ours(m);
 }
 

@@ -92,6 +92,7 @@ void cam_control_tick(struct cam *w, lks_ms due)
     if (due != w->tick_at)
         return;
     w->tick_at = UINT64_MAX;
+    cam_asks_silence(w);
     (void)turn(w, &(struct lks_event){.kind = LKS_EVENT_TICK}, NULL, &err);
 }
 
@@ -208,6 +209,7 @@ void cam_control_snapshot(struct cam *w)
 
 static void stop(struct cam *w)
 {
+    cam_asks_forget(w);
     lks_engine_batch_fini(&w->batch);
     lks_engine_free(w->engine);
     w->engine = NULL;
@@ -239,11 +241,13 @@ static void resume(struct cam *w)
         struct cam_machine *m = &w->machines[i];
         m->sweep_posted = m->sched_posted = false;
         m->sched_known = false;
+        cam_second_forget(w, i);
         cam_sweep_later(w, i);
         if (m->type == CAM_NODE && w->scheduled[m->pool])
             cam_sched_later(w, i);
         cam_slurm_resume(w, i);
     }
+    cam_asks_begin(w);
     for (uint32_t i = 0; i < s->flash_count; i++)
         if (s->flashes[i].outcome == LKS_BMC_OPEN)
             cam_talk_begin(w, s->flashes[i].id);

@@ -1,6 +1,8 @@
 /* Everything settles: the weather is calm, and what is left is explained. */
 #include "core/rows/node.h"
+#include "core/rows/pool.h"
 #include "core/state/lookup.h"
+#include "core/state/node_status.h"
 #include "engine/journal.h"
 #include "sim/campaign.h"
 
@@ -23,6 +25,28 @@ static enum lks_code name_change(const struct lks_state *s, const struct lks_sta
                     lks_change_state_words[c->state]);
 }
 
+/* What does not fit between admission and a pool that drains what admission refuses; NULL: nothing.
+ * Nothing is drained where so many are refused that a person decides, or where it is frozen. */
+static const char *refused_odd(const struct cam *w, const struct lks_state *s, uint32_t i)
+{
+    const struct cam_machine *m = &w->machines[i];
+    uint32_t n = lks_state_node(s, lks_str_from(m->name));
+    if (n == LKS_NO_NODE || m->type != CAM_NODE || s->nodes[n].pool >= s->pool_count)
+        return NULL;
+    const struct lks_state_pool *pool = &s->pools[s->nodes[n].pool];
+    bool drains = cam_drains_refused(w, m->pool);
+    bool ours = m->drained && strcmp(m->owner, LKS_NODE_STATUS_REFUSED) == 0;
+    bool waits = s->frozen || pool->frozen || lks_state_acts_wait(s, s->nodes[n].pool);
+    bool refused = lks_node_status_refused(s, n, s->clock, NULL) != LKS_BAR_COUNT;
+    if (ours && !drains)
+        return "drained as refused, which its pool does not do";
+    if (ours && !refused)
+        return "drained as refused, and admission would take it";
+    if (drains && refused && !m->drained && !m->held && !m->changing && !waits)
+        return "refused by admission, and not drained";
+    return NULL;
+}
+
 /* Whether nothing is under way any more; `why` says what still is. */
 bool cam_is_settled(struct cam *w, struct lks_err *why)
 {
@@ -36,12 +60,17 @@ bool cam_is_settled(struct cam *w, struct lks_err *why)
         return lks_fail(why, LKS_E_REFUSED, "%" PRIu32 " commands and %" PRIu32 " updates are open",
                         s->commands_open, s->flashes_open) == LKS_OK;
     for (uint32_t i = 0; i < w->count; i++)
+        if (refused_odd(w, s, i) != NULL)
+            return lks_fail(why, LKS_E_REFUSED, "%s is %s", w->machines[i].name,
+                            refused_odd(w, s, i)) == LKS_OK;
+    for (uint32_t i = 0; i < w->count; i++)
         if (!cam_is_drained_right(w, &w->machines[i]))
             return lks_fail(why, LKS_E_REFUSED, "%s is %s in its scheduler, by '%s'",
                             w->machines[i].name,
                             w->machines[i].held ? "on hold and open" : "still drained",
                             w->machines[i].sched_owner) == LKS_OK;
-    return true;
+    const char *rest = cam_site_rest(w);
+    return rest == NULL || lks_fail(why, LKS_E_REFUSED, "the scheduler shows '%s'", rest) == LKS_OK;
 }
 
 /* Promise 11: whoever is out of use has a cause that a person can read. */
@@ -123,6 +152,7 @@ void cam_check_end(struct cam *w)
     check_kind(w);
     cam_check_all(w);
     cam_rows_equal(w);
+    cam_site_end(w);
     if (w->nodes < CAM_FLEET_LARGE && w->seed % 4 == 0 && !w->broken)
         check_journal(w);
 }

@@ -34,7 +34,7 @@ void cam_hands_check(struct cam *w, uint32_t i, const struct cam_command *c)
     w->by_hand++;
     cam_require(w, is_out(m), "promise 1", "%s by hand begins on %s, which is in service",
                 c->executor, m->name);
-    bool unheard = cam_is_unheard(m, c->asked);
+    bool unheard = cam_is_unheard(w, m, c->asked);
     cam_require(w, (m->job == 0 && !m->stray) || unheard, "promise 1",
                 "%s by hand begins on %s while a process uses its GPUs", c->executor, m->name);
     bool emptied = m->emptied || (m->emptied_over != 0 && c->asked <= m->emptied_over);

@@ -166,7 +166,8 @@ static void look_at(struct cam *w, struct cam_change *c, uint32_t i)
 {
     struct cam_member *member = &c->members[i];
     const struct cam_machine *m = &w->machines[i];
-    if (member->life != m->life || !is_owed(w, c, i) || is_unit_kept(w, c, i)) {
+    if (member->life != m->life || !is_owed(w, c, i) || is_unit_kept(w, c, i) ||
+        cam_bridge_gone(w)) {
         member->life = m->life;
         member->owed = w->now;
         return;

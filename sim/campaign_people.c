@@ -68,6 +68,9 @@ static void propose(struct cam *w)
         event.propose.wish.canary_max = 1;
         event.propose.wish.rolls_back = false;
     }
+    if (w->bridges.on) /* so that there is something to reserve */
+        event.propose.wish.not_before =
+            cam_now(w).wall + cam_bridge_within(w, 0, 20 * CAM_MINUTE) / LKS_SECOND * LKS_SECOND;
     cam_say(w, "somebody proposes stack %u for %s", to, hosts.ptr);
     event.reason = CAM_SAID;
     cam_votes_propose(w, event);

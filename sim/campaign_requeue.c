@@ -104,36 +104,6 @@ void cam_requeue_list(struct cam *w, const struct cam_machine *m, uint32_t place
 
 /* Acts -------------------------------------------------------------------------------------- */
 
-/* The scheduler requeues a run: it ends here, and starts again one day under the same name. */
-static void requeue(struct cam *w, struct cam_job *job, uint64_t change)
-{
-    const struct cam_machine *m = &w->machines[job->nodes[0]];
-    cam_require(w, w->requeues[m->pool], "jobs",
-                "job %" PRIu64 " of pool %s is requeued, and its pool waits", job->id,
-                cam_pool_name(m->pool));
-    cam_require(w, job->requeue, "jobs", "job %" PRIu64 " is requeued, and may not be", job->id);
-    cam_require(w, job->signalled == change, "jobs",
-                "job %" PRIu64 " is requeued by change %" PRIu64 ", which sent it no signal",
-                job->id, change);
-    cam_require(w, job->requeued_by != change, "jobs",
-                "job %" PRIu64 " is requeued a second time by change %" PRIu64, job->id, change);
-    w->requeued++;
-    w->requeued_shapes[job->shape]++;
-    if (w->again_count < LKS_COUNT(w->again))
-        w->again[w->again_count++] = (struct cam_again){
-            .id = job->id,
-            .by = change,
-            .requeue = job->requeue,
-            .signalled = job->signalled,
-            .shape = job->shape,
-        };
-    job->requeued_by = change;
-    job->unanswered = false;
-    job->act_life = w->life;
-    cam_job_over(w, (uint32_t)(job - w->jobs));
-    cam_slurm_stirs(w);
-}
-
 /* Each site has a scheduler of its own, which knows nothing of what the other was asked for. */
 static bool spans_sites(const struct cam *w, const struct cam_job *job)
 {
@@ -143,13 +113,53 @@ static bool spans_sites(const struct cam *w, const struct cam_job *job)
     return false;
 }
 
+/* The scheduler requeues a run: it ends here, and starts again one day under the same name, maybe
+ * at the other site. */
+static void requeue(struct cam *w, struct cam_job *job, const struct lks_job_due *due)
+{
+    const struct cam_machine *m = &w->machines[job->nodes[0]];
+    uint64_t change = due->change;
+    unsigned site = 1U << w->machines[cam_machine(w, due->node)].site;
+    unsigned sites = job->requeued_by == change ? job->requeued_at : 0;
+    cam_require(w, w->requeues[m->pool], "jobs",
+                "job %" PRIu64 " of pool %s is requeued, and its pool waits", job->id,
+                cam_pool_name(m->pool));
+    cam_require(w, job->requeue, "jobs", "job %" PRIu64 " is requeued, and may not be", job->id);
+    cam_require(w, job->signalled == change, "jobs",
+                "job %" PRIu64 " is requeued by change %" PRIu64 ", which sent it no signal",
+                job->id, change);
+    cam_require(w, (sites & site) == 0, "jobs",
+                "job %" PRIu64 " is requeued a second time by change %" PRIu64, job->id, change);
+    w->requeued++;
+    w->requeued_shapes[job->shape]++;
+    if (w->again_count < LKS_COUNT(w->again))
+        w->again[w->again_count++] = (struct cam_again){
+            .id = job->id,
+            .by = change,
+            .at = sites | site,
+            .requeue = job->requeue,
+            .signalled = job->signalled,
+            .signalled_at = job->signalled_at,
+            .shape = job->shape,
+        };
+    job->requeued_by = change;
+    job->requeued_at = sites | site;
+    job->unanswered = false;
+    job->act_life = w->life;
+    cam_job_over(w, (uint32_t)(job - w->jobs));
+    cam_slurm_stirs(w);
+}
+
 static void signal_job(struct cam *w, struct cam_job *job, const struct lks_job_due *due)
 {
-    bool again = job->unanswered || job->act_life != w->life || spans_sites(w, job);
+    unsigned site = w->machines[cam_machine(w, due->node)].site;
+    bool again = job->unanswered || job->act_life != w->life || spans_sites(w, job) ||
+                 job->signalled_at != site;
     cam_require(w, job->signalled != due->change || again, "jobs",
                 "job %" LKS_STR_FMT " is signalled a second time by change %" PRIu64,
                 LKS_STR_ARG(due->job), due->change);
     job->signalled = due->change;
+    job->signalled_at = site;
     job->unanswered = false;
     job->act_life = w->life;
     if (!job->deaf && !job->endless)
@@ -183,7 +193,7 @@ static void carry_out(struct cam *w, const struct lks_job_due *due)
     if (job == NULL || !lks_job_acts_meant(due, !job->completing, job->started))
         return;
     if (due->act == LKS_JOB_REQUEUE)
-        requeue(w, job, due->change);
+        requeue(w, job, due);
     else
         signal_job(w, job, due);
 }
@@ -227,6 +237,71 @@ void cam_requeue_acts(struct cam *w)
     }
 }
 
+/* The act that a request is for. False: it is over by the rows. */
+static bool find_due(const struct cam *w, const struct lks_bridge_request *r,
+                     struct lks_job_due *out)
+{
+    struct lks_job_acts_at at = {0};
+    enum lks_job_act act = r->verb == LKS_BRIDGE_SIGNAL ? LKS_JOB_SIGNAL : LKS_JOB_REQUEUE;
+    while (lks_job_acts_open(&w->model.state, &at, out))
+        if (out->act == act && lks_str_is(out->job, r->name))
+            return true;
+    return false;
+}
+
+/* Slurm lists the job, and knows none of this id: it is asked once by each change, or from each of
+ * two sites, and again where the answer was lost. */
+static void deny(struct cam *w, struct cam_job *job, const struct lks_job_due *due)
+{
+    enum { DENIED_MAX = 3 };
+    job->denied = job->denied_by == due->change && job->act_life == w->life ? job->denied + 1 : 1;
+    job->denied_by = due->change;
+    job->act_life = w->life;
+    w->bridges.denied++;
+    cam_require(w, job->denied <= DENIED_MAX, "jobs",
+                "job %" PRIu64 ", which its scheduler does not know, is asked for %u times",
+                job->id, job->denied);
+}
+
+int cam_requeue_take(struct cam *w, const struct lks_bridge_request *r, struct lks_buf *body)
+{
+    enum { DONE = 200, MISSING = 404, CONFLICT = 409 };
+    struct cam_job *job = find_job(w, lks_str_from(r->name));
+    struct lks_job_due due;
+    check_named(w, lks_str_from(r->name));
+    if (job == NULL) {
+        cam_site_say(body, "Invalid job id specified");
+        return MISSING;
+    }
+    cam_require(w, job->odd == CAM_READABLE || (r->started != 0 && r->started != job->started),
+                "jobs", "an act is for job %" PRIu64 ", which cannot be read", job->id);
+    if (job->started != r->started || job->completing || !find_due(w, r, &due)) {
+        lks_buf_addf(body, "{\"error\":\"the run has ended\",\"started\":%" PRIu64 "}",
+                     job->started);
+        return CONFLICT;
+    }
+    if (r->verb == LKS_BRIDGE_REQUEUE && job->unknown) {
+        deny(w, job, &due);
+        cam_site_say(body, "Invalid job id specified");
+        return MISSING;
+    }
+    if (r->verb == LKS_BRIDGE_REQUEUE)
+        requeue(w, job, &due);
+    else
+        signal_job(w, job, &due);
+    lks_buf_addf(body, "{\"id\":\"%s\"}", r->name);
+    return DONE;
+}
+
+void cam_requeue_lost(struct cam *w, struct lks_str id)
+{
+    struct cam_job *job = find_job(w, id);
+    if (job == NULL)
+        return;
+    job->unanswered = true;
+    job->denied -= job->denied > 0;
+}
+
 /* A run that starts: of a job that was requeued, or of a new one. */
 void cam_requeue_begins(struct cam *w, struct cam_job *job)
 {
@@ -234,13 +309,18 @@ void cam_requeue_begins(struct cam *w, struct cam_job *job)
     job->id = job->serial;
     job->requeue = job->serial % 4 != 0;
     job->deaf = job->serial % 3 == 0;
-    job->shape = w->slurm.on ? (enum cam_shape)(job->serial / 4 % 3) : CAM_PLAIN;
-    if (w->again_count == 0)
-        return;
+    job->shape = w->slurm.on || w->bridges.on ? (enum cam_shape)(job->serial / 4 % 3) : CAM_PLAIN;
+    if (w->bridges.on && job->serial % 7 == 3)
+        job->odd = (enum cam_odd)(1 + job->serial / 7 % (CAM_ODDS - 1));
+    job->unknown = w->bridges.on && job->serial % 3 == 2;
+    if (w->again_count == 0 || (w->bridges.on && w->sites > 1))
+        return; /* a run of the one site has another name at the other */
     struct cam_again again = w->again[--w->again_count];
     job->id = again.id;
     job->requeued_by = again.by;
+    job->requeued_at = again.at;
     job->signalled = again.signalled;
+    job->signalled_at = again.signalled_at;
     job->requeue = again.requeue;
     job->shape = again.shape;
 }

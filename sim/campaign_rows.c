@@ -318,6 +318,8 @@ static void on_drained(struct cam *w, const struct lks_rec_drained *r)
         check_leave(w, c, i);
     m->sched_drained = m->sched_drained && m->drained;
     m->drained = true;
+    if (w->bridges.on)
+        w->bridges.nodes[i].drained = w->now;
     m->released = m->excused = false;
     (void)snprintf(m->owner, sizeof(m->owner), "%" LKS_STR_FMT, LKS_STR_ARG(r->owner));
     cam_sched_later(w, i);
@@ -341,6 +343,8 @@ static void on_held(struct cam *w, struct lks_str node, bool held)
     uint32_t i = cam_machine(w, node);
     struct cam_machine *m = &w->machines[i];
     m->held = held;
+    if (w->bridges.on)
+        w->bridges.nodes[i].held = w->now;
     m->emptied = m->emptied && held;
     m->excused = m->excused || held;
     w->holds += held && w->scheduled[m->pool];
@@ -438,6 +442,7 @@ static void on_command(struct cam *w, const struct lks_rec_command *r)
         check_bits(w, w->machines[i].name, digests);
         c->kind = c->kind == CAM_DO_ORDER ? CAM_DO_OTHER : c->kind;
     }
+    cam_bridge_command(w, c);
     if (c->kind != CAM_DO_ORDER)
         return;
     (void)lks_str_word(&digests, &order);
@@ -463,8 +468,10 @@ static void on_flash(struct cam *w, const struct lks_rec_flash *r)
                                            .act = (enum lks_bmc_act)r->act,
                                            .axis = axis,
                                            .version = version,
-                                           .asked = w->model.time};
+                                           .asked = w->model.time,
+                                           .by_hand = !lks_str_starts(r->by, "change:")};
     check_bits(w, w->machines[i].name, r->image);
+    cam_bridge_flash(w, &w->flashes[r->id]);
     cam_check_flash(w, &w->flashes[r->id]);
     cam_rollback_flash(w, &w->flashes[r->id]);
     w->machines[i].unknown = false;
@@ -588,6 +595,7 @@ static void on_record(struct cam *w, const struct lks_record *r)
     else if (r->kind == LKS_RECORD_ALARM || r->kind == LKS_RECORD_ALARM_RELEASED) {
         cam_votes_row(w, r);
         cam_slurm_alarm(w, r);
+        cam_site_alarm(w, r);
     } else if (r->kind == LKS_RECORD_PLACED)
         on_placed(w, r->placed.hosts, true);
     else if (r->kind == LKS_RECORD_REMOVED)

@@ -89,6 +89,8 @@ void cam_init(struct cam *w, uint64_t seed, uint32_t nodes)
     cam_doom_draw(w);
     cam_spread_draw(w);
     cam_slurm_draw(w);
+    cam_bridge_draw(w);
+    cam_second_draw(w);
     for (uint32_t i = 0; i < w->nodes && w->redfish; i++)
         cam_redfish_init(w, i);
     w->model.folds = w->nodes < CAM_FLEET_LARGE;
@@ -105,6 +107,8 @@ void cam_fini(struct cam *w)
     cam_control_fini(w);
     cam_rows_fini(w);
     cam_slurm_fini(w);
+    cam_bridge_fini(w);
+    cam_second_fini(w);
     lks_queue_fini(&w->queue);
     free(w->machines);
     free(w->commands);
@@ -142,6 +146,7 @@ static void plan_evil(struct cam *w, lks_ms storm)
     if (w->weather.jobs > 0)
         cam_post(w, (struct lks_message){.kind = CAM_JOB_ASKS}, LKS_SECOND);
     cam_slurm_plan(w, storm);
+    cam_bridge_plan(w, storm);
 }
 
 static void fill_disk(struct cam *w, bool full)
@@ -193,6 +198,8 @@ static void deliver_world(struct cam *w, const struct lks_message *m)
         cam_job_ends(w, m);
     else if (m->kind == CAM_SLURM)
         cam_slurm_event(w, m);
+    else if (m->kind == CAM_BRIDGE)
+        cam_bridge_event(w, m);
     else if (m->kind == CAM_FAULT && w->machines[m->node].up)
         cam_machine_down(w, m->node, "restarts by itself");
 }
@@ -265,16 +272,21 @@ static void deliver_control(struct cam *w, const struct lks_message *m)
         cam_sweep(w, m->node);
     else if (m->kind == CAM_SCHED_ACTS)
         deliver_sched(w, m);
+    else if (m->kind == CAM_ASK)
+        cam_asks_go(w, m);
+    else if (m->kind == CAM_SECOND_ACTS)
+        cam_second_acts(w, m->node);
 }
 
 enum who { WORLD, AGENT, REQUEST, CONTROL };
 static const enum who recipients[CAM_KINDS] = {
-    [CAM_TICK] = CONTROL,     [CAM_TAKE] = CONTROL,       [CAM_COMMIT] = CONTROL,
-    [CAM_BEAT] = AGENT,       [CAM_HEARD] = REQUEST,      [CAM_BEAT_ANSWER] = AGENT,
-    [CAM_FETCH] = REQUEST,    [CAM_FETCHED] = AGENT,      [CAM_PUSH] = REQUEST,
-    [CAM_PUSHED] = AGENT,     [CAM_AGAIN] = AGENT,        [CAM_EXECUTED] = AGENT,
-    [CAM_AGENT] = AGENT,      [CAM_BOOT] = AGENT,         [CAM_TALK] = CONTROL,
-    [CAM_BMC_SAID] = CONTROL, [CAM_SWEEP_READ] = CONTROL, [CAM_SCHED_ACTS] = CONTROL,
+    [CAM_TICK] = CONTROL,        [CAM_TAKE] = CONTROL,       [CAM_COMMIT] = CONTROL,
+    [CAM_BEAT] = AGENT,          [CAM_HEARD] = REQUEST,      [CAM_BEAT_ANSWER] = AGENT,
+    [CAM_FETCH] = REQUEST,       [CAM_FETCHED] = AGENT,      [CAM_PUSH] = REQUEST,
+    [CAM_PUSHED] = AGENT,        [CAM_AGAIN] = AGENT,        [CAM_EXECUTED] = AGENT,
+    [CAM_AGENT] = AGENT,         [CAM_BOOT] = AGENT,         [CAM_TALK] = CONTROL,
+    [CAM_BMC_SAID] = CONTROL,    [CAM_SWEEP_READ] = CONTROL, [CAM_SCHED_ACTS] = CONTROL,
+    [CAM_SECOND_ACTS] = CONTROL, [CAM_ASK] = CONTROL,
 };
 
 static void step(struct cam *w, const struct lks_message *m)
@@ -314,6 +326,7 @@ static void calm_down(struct cam *w)
     w->calm = true;
     w->sched_down = 0;
     cam_slurm_calm(w);
+    cam_bridge_calm(w);
     w->weather = (struct cam_weather){.delay_max = 20, .jobs = w->weather.jobs / 4};
     if (w->disk_full)
         fill_disk(w, false);
@@ -330,6 +343,7 @@ void cam_begin(struct cam *w)
     w->setting_up = true;
     cam_control_start(w);
     cam_setup(w);
+    cam_asks_begin(w);
 }
 
 void cam_storm(struct cam *w, lks_ms storm)

@@ -11,7 +11,8 @@
 void cam_sched_later(struct cam *w, uint32_t i)
 {
     struct cam_machine *m = &w->machines[i];
-    if (m->sched_posted || m->type != CAM_NODE || !w->scheduled[m->pool])
+    cam_second_later(w, i);
+    if (m->sched_posted || m->type != CAM_NODE || !w->scheduled[m->pool] || w->bridges.on)
         return;
     m->sched_posted = true;
     cam_post(w, (struct lks_message){.kind = CAM_SCHED_ACTS, .node = i, .life = w->life},
@@ -43,19 +44,28 @@ void cam_sched_set(struct cam *w, struct cam_machine *m, struct lks_str owner)
 }
 
 /* What it does about a wish, by the truth. */
-static void carry_out(struct cam *w, struct cam_machine *m, const struct lks_sched_wish *wish)
+void cam_sched_carry_out(struct cam *w, struct cam_machine *m, const struct lks_sched_wish *wish,
+                         lks_ms began)
 {
+    const struct cam_bridge_node *n = cam_bridge_node(w, m);
+    bool holds = m->held && (n == NULL || n->held <= began);
+    bool drains = m->drained && (n == NULL || n->drained <= began);
     if (m->sched_missing)
         return;
     bool takes_over = is_lockstep(m->sched_owner) && lks_str_is(wish->from, m->sched_owner);
     if (wish->verb == LKS_SCHED_DRAIN && (m->sched_owner[0] == '\0' || takes_over) &&
-        (!m->deaf || w->calm))
+        (!m->deaf || w->calm)) {
+        if (n != NULL && m->sched_unheard) { /* it asks for a drain: it knows that there was none */
+            m->sched_unheard = false;
+            m->sched_lost = cam_now(w).wall;
+        }
         cam_sched_set(w, m, wish->owner);
+    }
     if (wish->verb != LKS_SCHED_RELEASE)
         return;
-    cam_require(w, !m->held, "promise 7", "%s: released in the scheduler while it is on hold",
+    cam_require(w, !holds, "promise 7", "%s: released in the scheduler while it is on hold",
                 m->name);
-    cam_require(w, !m->drained || !lks_str_is(wish->owner, m->owner), "promise 7",
+    cam_require(w, !drains || !lks_str_is(wish->owner, m->owner), "promise 7",
                 "%s: released in the scheduler while it is drained", m->name);
     if (!lks_str_is(wish->owner, m->sched_owner))
         return; /* the driver refuses that */
@@ -100,16 +110,16 @@ static void fail(struct cam *w, struct cam_machine *m, uint32_t place, const cha
     if (n != NULL)
         n->turn++;
     m->sched_silent = m->sched_silent != 0 ? m->sched_silent : cam_now(w).wall;
-    if (++m->sched_failures < LKS_SCHED_UNHEARD)
-        return;
-    struct lks_event event = {.kind = LKS_EVENT_SCHED,
-                              .node = place,
-                              .sched = {.unknown = true,
+    m->sched_failures++;
+    const struct lks_sched_part part = {.sched = "slurm",
+                                        .said = m->sched_known ? &m->said : NULL,
+                                        .failures = m->sched_failures,
                                         .refused = refused,
                                         .since = m->sched_silent,
-                                        .owner = LKS_STR(""),
-                                        .text = lks_str_from(why)}};
-    (void)cam_turn(w, &event, NULL);
+                                        .trouble = lks_str_from(why)};
+    struct lks_event event;
+    if (cam_second_event(w, m, place, &part, &event))
+        (void)cam_turn(w, &event, NULL);
 }
 
 /* What it says beside drains: that no job starts there for another reason. */
@@ -119,7 +129,9 @@ static void hear_outage(struct cam *w, struct cam_machine *m, uint32_t place)
     struct lks_event event;
     if (n == NULL || w->engine == NULL)
         return;
-    bool news = lks_sched_outage(lks_engine_state(w->engine), place, &m->said, &event);
+    const struct lks_sched_part part = {.sched = "slurm", .said = &m->said};
+    bool news =
+        lks_sched_outage_of(lks_engine_state(w->engine), place, &part, 1, &w->second_space, &event);
     if (news && !cam_turn(w, &event, NULL))
         return;
     if (m->said.outage[0] == '\0' || m->drained)
@@ -135,12 +147,14 @@ static void hear(struct cam *w, struct cam_machine *m, uint32_t place,
     struct lks_sched_said said;
     struct lks_event event;
     look(w, m, wish, old, &said);
-    lks_sched_event(place, &said, &event);
-    event.sched.lost = m->sched_known && lks_sched_lost(m->sched_verb, &m->said, &said);
+    bool was = m->sched_known && lks_sched_drained(&m->said);
+    struct lks_sched_part part = {.sched = "slurm", .said = &said};
+    part.lost = m->sched_known && lks_sched_lost(m->sched_verb, &m->said, &said);
+    part.worse = part.lost || (was && !lks_sched_drained(&said));
     m->sched_verb = wish->verb;
     m->sched_silent = m->sched_failures = 0;
     bool drained = m->drained && lks_sched_drained(&said) && strcmp(said.owner, m->owner) == 0;
-    if (!cam_turn(w, &event, NULL))
+    if (cam_second_event(w, m, place, &part, &event) && !cam_turn(w, &event, NULL))
         return;
     m->said = said;
     m->sched_known = true;
@@ -169,12 +183,13 @@ static void ask(struct cam *w, struct cam_machine *m, uint32_t place,
                 const struct lks_sched_wish *wish)
 {
     bool old = false, refused = false;
+    cam_second_asks(w, m, wish->verb);
     const char *trouble = cam_slurm_trouble(w, m, wish->verb != LKS_SCHED_LOOK, &old, &refused);
     if (w->now < w->sched_down)
         trouble = "no answer, as simulated";
     if (trouble == NULL && !cam_chance(w, w->weather.loss)) {
         if (!old)
-            carry_out(w, m, wish);
+            cam_sched_carry_out(w, m, wish, w->now);
         if (!cam_chance(w, w->weather.loss)) {
             hear(w, m, place, wish, old);
             return;
@@ -217,9 +232,16 @@ void cam_sched_acts(struct cam *w, uint32_t i, bool refresh)
     ask(w, m, place, &wish);
 }
 
+/* Another ended a drain of ours: lockstepd is yet to be told. */
+void cam_sched_ended(struct cam *w, struct cam_machine *m)
+{
+    m->sched_ended = m->sched_unheard ? m->sched_ended : w->now;
+    m->sched_unheard = true;
+}
+
 /* An administrator, or the scheduler itself, does something to a node that lockstep drained: ends
  * its drain, takes it over, or forgets the node. */
-static void undrain(struct cam *w)
+void cam_sched_undrain(struct cam *w)
 {
     uint32_t from = (uint32_t)lks_rng_below(&w->chance, w->nodes);
     for (uint32_t k = 0; k < w->nodes; k++) {
@@ -230,7 +252,7 @@ static void undrain(struct cam *w)
         bool resumes = lks_rng_percent(&w->chance, 60), takes = lks_rng_percent(&w->chance, 60);
         cam_sched_set(w, m, lks_str_from(resumes || !takes ? "" : OTHER));
         m->sched_missing = !resumes && !takes;
-        m->sched_unheard = true;
+        cam_sched_ended(w, m);
         cam_say(w, "%s: its drain is %s in the scheduler", m->name,
                 resumes ? "ended"
                 : takes ? "taken over"
@@ -243,7 +265,7 @@ static void undrain(struct cam *w)
 void cam_sched_meddle(struct cam *w)
 {
     if (lks_rng_percent(&w->chance, w->weather.resumes) && !cam_slurm_dead(w))
-        undrain(w);
+        cam_sched_undrain(w);
     if (lks_rng_percent(&w->chance, w->weather.sched_down))
         w->sched_down = w->now + lks_rng_below(&w->chance, 30 * CAM_MINUTE);
 }

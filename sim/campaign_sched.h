@@ -3,6 +3,7 @@
 #define LKS_SIM_CAMPAIGN_SCHED_H
 
 #include "base/rng.h"
+#include "bridge/view/request.h"
 #include "core/sched/jobs.h"
 #include "port/sched.h"
 
@@ -19,6 +20,9 @@ struct lks_record;
 /* CAM_TASK: one of an array, 17_4; CAM_PARTS: a heterogeneous job, a component on each node. */
 enum cam_shape { CAM_PLAIN, CAM_TASK, CAM_PARTS, CAM_SHAPES };
 
+/* What a bridge cannot read of a job. */
+enum cam_odd { CAM_READABLE, CAM_ODD_ID, CAM_ODD_NODES, CAM_ODD_START, CAM_ODDS };
+
 struct cam_job {
     bool there, begun, endless;
     unsigned count;
@@ -30,18 +34,26 @@ struct cam_job {
     bool requeue;                    /* its scheduler may start it again */
     bool deaf;                       /* it ignores signals */
     uint64_t signalled, requeued_by; /* the last change that did so; 0: none */
+    unsigned signalled_at;           /* of this site: the other one has another scheduler */
+    unsigned requeued_at;            /* of these, as bits */
     enum cam_shape shape;
     uint32_t act_life; /* of lockstepd then */
     bool unanswered;   /* the answer to its signal was lost: it may be sent once more */
     bool completing;   /* it ended, and a process of it does not */
     bool unlisted;     /* its scheduler forgot that it started, and is about to kill it */
+    enum cam_odd odd;
+    bool unknown;       /* it is listed, and slurmctld knows no such job */
+    unsigned denied;    /* so often it said so, */
+    uint64_t denied_by; /* to this change */
 };
 
 /* A job that was requeued, and waits. */
 struct cam_again {
     uint64_t id, by;
+    unsigned at;
     bool requeue;
     uint64_t signalled;
+    unsigned signalled_at;
     enum cam_shape shape;
 };
 
@@ -126,6 +138,20 @@ struct cam_slurm {
     uint64_t failovers, forgotten, upgrades, drains, outages, first; /* of all that happened */
 };
 
+/* campaign_second.c */
+struct cam_second_node;
+void cam_second_draw(struct cam *w);
+void cam_second_fini(struct cam *w);
+void cam_second_forget(struct cam *w, uint32_t i);
+void cam_second_later(struct cam *w, uint32_t i);
+void cam_second_acts(struct cam *w, uint32_t i);
+void cam_second_asks(struct cam *w, const struct cam_machine *m, enum lks_sched_verb verb);
+/* The event of what the first said just now, or of its failure; of both where there are two. */
+bool cam_second_event(struct cam *w, const struct cam_machine *m, uint32_t place,
+                      const struct lks_sched_part *first, struct lks_event *event);
+void cam_second_check(struct cam *w, const struct cam_machine *m, const char *what);
+bool cam_second_is_right(const struct cam *w, const struct cam_machine *m);
+
 /* campaign_sched.c */
 #define CAM_SCHED_OTHER "root" /* who has business of their own with nodes, and Slurm itself */
 bool cam_sched_is_ours(const struct cam_machine *m);
@@ -134,6 +160,11 @@ void cam_sched_later(struct cam *w, uint32_t i);
 void cam_sched_acts(struct cam *w, uint32_t i, bool refresh);
 void cam_sched_meddle(struct cam *w);
 void cam_sched_other(struct cam *w, uint32_t i, bool on);
+void cam_sched_undrain(struct cam *w);
+void cam_sched_ended(struct cam *w, struct cam_machine *m); /* a drain of ours, by another */
+/* Of a request that was made at `began`. */
+void cam_sched_carry_out(struct cam *w, struct cam_machine *m, const struct lks_sched_wish *wish,
+                         lks_ms began);
 
 /* campaign_slurm.c */
 void cam_slurm_draw(struct cam *w);
@@ -174,6 +205,9 @@ struct lks_str cam_requeue_part(const struct cam_job *job, unsigned k, char out[
 void cam_requeue_list(struct cam *w, const struct cam_machine *m, uint32_t place);
 void cam_requeue_acts(struct cam *w);
 void cam_requeue_begins(struct cam *w, struct cam_job *job);
+/* A request at a bridge: the status of the answer. */
+int cam_requeue_take(struct cam *w, const struct lks_bridge_request *r, struct lks_buf *body);
+void cam_requeue_lost(struct cam *w, struct lks_str id);
 void cam_job_over(struct cam *w, uint32_t j); /* campaign_jobs.c */
 
 #endif

@@ -165,19 +165,35 @@ static void write_stack(struct cam *w, unsigned s, struct lks_buf *out)
 /* What a pool has its scheduler do; one that does not wait for jobs has the seed's grace. */
 static const char *sched_text(const struct cam *w, unsigned p)
 {
+    static char text[160];
+    if (w->bridges.on && w->scheduled[p]) {
+        (void)snprintf(text, sizeof(text), "slurm%s%s%s",
+                       w->requeues[p]
+                           ? ", drain_jobs: requeue, drain_signal: USR1, drain_grace_minutes: 2"
+                           : "",
+                       w->bridges.reserves[p] ? ", reserve: true" : "",
+                       w->bridges.holds[p] ? ", on_resume: hold" : "");
+        return text;
+    }
     if (!w->requeues[p])
         return "none";
     return w->slurm.on ? "slurm, drain_jobs: requeue, drain_signal: USR1, drain_grace_minutes: 2"
                        : "slurm, drain_jobs: requeue";
 }
 
+bool cam_drains_refused(const struct cam *w, unsigned p)
+{
+    return w->enforce[p] && (w->seed + p) % 5 == 2; /* draws nothing */
+}
+
 static void write_pools(const struct cam *w, struct lks_buf *out)
 {
     for (unsigned p = CAM_POOLS - w->pools; p < CAM_POOLS; p++)
         lks_buf_addf(
-            out, "  %s: {posture: %s, criticality: %u, enforce: %s, sched: %s, stack: s0%s%s}\n",
+            out, "  %s: {posture: %s, criticality: %u, enforce: %s, sched: %s, stack: s0%s%s%s}\n",
             pool_names[p], postures[p], 10 * (p + 1), w->enforce[p] ? "'on'" : "observe",
-            sched_text(w, p), w->drains_drift ? ", on_drift: [drain]" : "", cam_gates_text(w));
+            sched_text(w, p), w->drains_drift ? ", on_drift: [drain]" : "",
+            cam_drains_refused(w, p) ? ", drain_refused: true" : "", cam_gates_text(w));
 }
 
 static bool alike(const struct cam_machine *a, const struct cam_machine *b)
@@ -258,7 +274,9 @@ static void parse_fleet(struct cam *w, uint32_t nodes, struct lks_buf *text,
     cam_require(w, code == LKS_OK, "setup", "%s", err.msg);
     for (size_t p = 0; code == LKS_OK && p < out->fleets[0].pool_count; p++)
         if (w->scheduled[CAM_POOLS - w->pools + p]) /* no file may say so */
-            out->fleets[0].pools[p].sched = LKS_STR("simulated");
+            out->fleets[0].pools[p].sched = w->seconded[CAM_POOLS - w->pools + p]
+                                                ? LKS_STR("slurm+simulated")
+                                                : LKS_STR("simulated");
 }
 
 /* Bundles -------------------------------------------------------------------------------------- */

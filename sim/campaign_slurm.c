@@ -206,10 +206,11 @@ static void list_ghost(struct cam *w, const struct cam_job *job, unsigned k)
 {
     struct cam_machine *m = &w->machines[job->nodes[k]];
     struct cam_ghost *g = &cam_slurm_node(w, m)->ghost;
+    bool here = (job->requeued_at >> m->site & 1) != 0;
     *g = (struct cam_ghost){.there = true,
                             .requeue = job->requeue,
                             .started = job->started,
-                            .by = job->requeued_by,
+                            .by = here ? job->requeued_by : 0,
                             .unanswered = job->unanswered,
                             .life = job->act_life};
     (void)cam_requeue_part(job, k, g->id);
@@ -550,9 +551,11 @@ void cam_slurm_event(struct cam *w, const struct lks_message *msg)
 void cam_slurm_resume(struct cam *w, uint32_t i)
 {
     const struct cam_machine *m = &w->machines[i];
-    if (!w->slurm.on || m->type != CAM_NODE || !w->scheduled[m->pool])
+    bool asks = w->slurm.on || (!w->bridges.on && cam_drains_refused(w, m->pool));
+    if (!asks || m->type != CAM_NODE || !w->scheduled[m->pool])
         return;
-    w->slurm.nodes[i].outage_told = 0;
+    if (w->slurm.on)
+        w->slurm.nodes[i].outage_told = 0;
     cam_post(w,
              (struct lks_message){.kind = CAM_SCHED_ACTS, .node = i, .value = 1, .life = w->life},
              within(w, LKS_SECOND, LKS_SCHED_REFRESH));

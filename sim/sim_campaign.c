@@ -8,7 +8,9 @@
  * endpoints that are silent, lie, fail, forget or brick; an image that is bad on one hardware
  * revision; agents and machines that go away in the middle of a step; jobs that never end,
  * schedulers that do not drain, drains of others; a slurmctld that fails over to a backup with an
- * older state, is upgraded, or drains nodes itself; arrays and heterogeneous jobs; people who
+ * older state, is upgraded, or drains nodes itself; bridges that go silent or show old readings, a
+ * Slurm that reboots nodes, loses reservations or what is published of nodes, and lists jobs that
+ * cannot be read; arrays and heterogeneous jobs; people who
  * pause, resume, abort, roll back, freeze, hold, remove and add nodes, revoke bundles and want
  * another change meanwhile. The promises are checked as things happen, against what machines truly
  * run; see campaign_checks.c. Then the weather turns calm, and everything has to settle. A seed
@@ -66,6 +68,7 @@ static struct cam world;
 struct totals {
     uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours, halts, by_hand, resets,
         requeued, holds, emptied;
+    uint64_t bridged, silences, unheard, reboots, denied, undone, reserved;
     uint64_t tasks, parts, failovers, forgotten, upgrades, drains, outages, first;
     uint64_t ends[LKS_CHANGE_STATE_COUNT], members[LKS_MEMBER_STATE_COUNT];
 };
@@ -91,6 +94,13 @@ static void count(const struct cam *w, struct totals *t)
     t->drains += w->slurm.drains;
     t->outages += w->slurm.outages;
     t->first += w->slurm.first;
+    t->bridged += w->bridges.on;
+    t->silences += w->bridges.silences;
+    t->unheard += w->bridges.unheard;
+    t->reboots += w->bridges.reboots;
+    t->denied += w->bridges.denied;
+    t->undone += w->bridges.undone;
+    t->reserved += w->bridges.reserved;
     t->resets += w->resets;
     t->holds += w->holds;
     t->emptied += w->emptied;
@@ -102,16 +112,39 @@ static void count(const struct cam *w, struct totals *t)
     }
 }
 
+/* The journal of a seed, with its reservations or without. */
+static bool run_twin(uint64_t seed, enum cam_twin twin, uint8_t hash[LKS_HASH_BYTES])
+{
+    cam_init(&world, seed, 0);
+    world.bridges.twin = twin;
+    cam_run(&world, STORM);
+    memcpy(hash, world.model.hash, LKS_HASH_BYTES);
+    bool good = !world.broken;
+    cam_fini(&world);
+    return good;
+}
+
+/* No decision depends on a reservation. */
+static bool run_twins(uint64_t seed)
+{
+    uint8_t with[LKS_HASH_BYTES], without[LKS_HASH_BYTES];
+    if (!run_twin(seed, CAM_TWIN_RESERVES, with) || !run_twin(seed, CAM_TWIN_REFUSES, without))
+        return false;
+    CHECK(memcmp(with, without, LKS_HASH_BYTES) == 0);
+    return memcmp(with, without, LKS_HASH_BYTES) == 0;
+}
+
 static bool run_seed(uint64_t seed, bool print, struct totals *t)
 {
+    enum { TWINS = 8 }; /* one in so many of those with bridges */
     name_seed(seed);
     cam_init(&world, seed, 0);
     world.print = print;
     cam_run(&world, STORM);
     count(&world, t);
-    bool good = !world.broken;
+    bool good = !world.broken, twins = world.bridges.on && seed % TWINS == 0;
     cam_fini(&world);
-    return good;
+    return good && (!twins || print || run_twins(seed));
 }
 
 static void print_totals(const struct totals *t)
@@ -138,6 +171,11 @@ static void print_totals(const struct totals *t)
            " heterogeneous\n",
            t->failovers, t->forgotten, t->upgrades, t->drains, t->outages, t->first, t->tasks,
            t->parts);
+    printf("bridges, of %" PRIu64 " seeds: %" PRIu64 " failed for a while, %" PRIu64
+           " old answers noted; %" PRIu64 " reboots by Slurm, %" PRIu64
+           " requests about jobs that it does not know, %" PRIu64 " verdicts undone, %" PRIu64
+           " reservations\n",
+           t->bridged, t->silences, t->unheard, t->reboots, t->denied, t->undone, t->reserved);
 }
 
 static void test_seeds(void)
@@ -156,6 +194,8 @@ static void test_seeds(void)
     CHECK(t.requeued > 0);
     CHECK(t.forgotten > SEEDS / 40 && t.upgrades > SEEDS / 20 && t.drains > SEEDS / 20);
     CHECK(t.outages > SEEDS / 20 && t.first > 0 && t.tasks + t.parts > 0);
+    CHECK(t.silences > SEEDS / 20 && t.unheard > SEEDS / 40 && t.reboots > SEEDS / 40);
+    CHECK((t.denied > 0 || t.bridged < 100) && t.undone > SEEDS / 40 && t.reserved > SEEDS / 40);
     CHECK(t.crashes > SEEDS && t.jobs > SEEDS && t.flashes > SEEDS);
 }
 

@@ -24,6 +24,8 @@ static const struct {
     {"daemon_change", "journalState"},
     {"daemon_change", "journalManifest"},
     {"daemon_check", "check"},
+    {"daemon_check", "nodeStack"},
+    {"daemon_check", "unanswered"},
     {"daemon_drift", "drift"},
     {"daemon_drift", "deviations"},
     {"daemon_drift", "deviate"},

@@ -130,6 +130,8 @@ static void answer_beat(struct fake *f, struct lks_httpd_exchange *x, struct lks
         lks_json_cstr(&w, "head", f->head);
     if (f->heartbeat != 0)
         lks_json_int(&w, "heartbeat_ms", (int64_t)f->heartbeat);
+    if (f->barred)
+        lks_json_bool(&w, "barred", true);
     if (f->changing)
         lks_json_bool(&w, "changing", true);
     lks_json_bool(&w, "mail", waiting(f));
@@ -248,6 +250,12 @@ static bool misbehave(struct fake *f, struct lks_httpd_exchange *x)
     return false;
 }
 
+static void answer_stack(struct fake *f, struct lks_httpd_exchange *x)
+{
+    f->stacks++;
+    reply(x, 200, lks_str_from(f->stack));
+}
+
 static void hear_agent(struct fake *f, struct lks_httpd_exchange *x,
                        const struct lks_httpd_request *r, const struct lks_doc *body)
 {
@@ -268,6 +276,8 @@ static void hear_agent(struct fake *f, struct lks_httpd_exchange *x,
         answer_result(f, x, body);
     else if (strcmp(r->path, "/v1/agent/check") == 0 && !f->old)
         answer_check(f, x, body);
+    else if (strcmp(r->path, "/v1/agent/stack") == 0 && f->stack != NULL)
+        answer_stack(f, x);
     else if (strcmp(r->path, "/v1/agent/mail") == 0)
         answer_mail(f, x);
     else if (strcmp(r->path, "/v1/agent/renew") == 0)

@@ -30,9 +30,12 @@ struct fake {
     lks_ms enrol_heartbeat; /* what an enrolment is told, milliseconds */
     lks_ms heartbeat;       /* what heartbeats are told; 0: nothing */
     bool want_tuple;
-    const char *load; /* the reference load that is wanted; NULL: none */
-    bool changing;    /* heartbeats are told so */
-    bool old;         /* it knows no reports of checks */
+    const char *load;  /* the reference load that is wanted; NULL: none */
+    bool changing;     /* heartbeats are told so */
+    bool barred;       /* and that no step of a job should start */
+    const char *stack; /* of the node, as JSON; NULL: it knows no such question */
+    unsigned stacks;   /* how often it was asked for */
+    bool old;          /* it knows no reports of checks */
     char head[LKS_HEAD_TEXT_MAX + 1];
     struct lks_httpd_stream *drip;
 

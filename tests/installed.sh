@@ -53,6 +53,10 @@ for file in lib/systemd/system/lockstep-helper.socket lib/sysusers.d/lockstep.co
     share/man/man8/lockstep-slurm-bridge.8 share/man/man8/slurm-health.8 share/man/man8/slurm-epilog.8 share/man/man8/slurm-prolog.8; do
     has "$file is installed" test -s "$prefix/$file"
 done
+# Plugins are built where Slurm's headers are.
+for file in "$build"/plugins/slurm/*.so; do
+    [ ! -e "$file" ] || has "$(basename "$file") is installed" test -s "$prefix/libexec/lockstep/$(basename "$file")"
+done
 
 # Each command is on the page of its first word, with an example.
 "$prefix/bin/lockstep" help --json | tr '{' '\n' | sed -n 's/^"name":"\([a-z][^"]*\)","group".*/\1/p' \

@@ -109,6 +109,8 @@ static void tell_pool(struct line *l)
                                    .stack_digest = stack(l, 4),
                                    .attested = flag(l, 5, "attested"),
                                    .deviations = flag(l, 5, "deviations"),
+                                   .drain_refused = flag(l, 5, "drains"),
+                                   .on_drift = option(l, 5, "on_drift"),
                                    .check_age = age,
                                    .sweep = 1};
     if (r.pool.stack_digest.len == 0)
@@ -232,6 +234,8 @@ static void tell_node(struct line *l)
         struct lks_record r;
     } rows[] = {
         {"late", {.kind = LKS_RECORD_LIVENESS, .liveness = {node, LKS_LATE}}},
+        {"lost", {.kind = LKS_RECORD_LIVENESS, .liveness = {node, LKS_LOST}}},
+        {"live", {.kind = LKS_RECORD_LIVENESS, .liveness = {node, LKS_LIVE}}},
         {"reboot", {.kind = LKS_RECORD_BOOTED, .booted = {node, LKS_STR("b2")}}},
         {"remove", {.kind = LKS_RECORD_REMOVED, .removed = {node, by, why}}},
         {"hold", {.kind = LKS_RECORD_HELD, .held = {.node = node, .by = by, .reason = why}}},
@@ -244,6 +248,9 @@ static void tell_node(struct line *l)
                         .condition = LKS_CONDITION_UNHEALTHY,
                         .on = true,
                         .text = LKS_STR("Xid 79")}}},
+        {"healthy",
+         {.kind = LKS_RECORD_CONDITION,
+          .condition = {.node = node, .condition = LKS_CONDITION_UNHEALTHY}}},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         if (lks_str_is(word(l, 0), rows[i].verb))
@@ -328,6 +335,7 @@ static const struct {
     {"verdict", tell_verdict},   {"run", tell_run},           {"outband", tell_outband},
     {"late", tell_node},         {"reboot", tell_node},       {"remove", tell_node},
     {"hold", tell_node},         {"intake", tell_node},       {"drain", tell_node},
+    {"lost", tell_node},         {"live", tell_node},         {"healthy", tell_node},
     {"unhealthy", tell_node},    {"changing", tell_changing}, {"drift", tell_drift},
     {"attested", tell_time},     {"checked", tell_time},      {"deviation", tell_deviation},
     {"override", tell_override}, {"image", tell_image},       {"publish", tell_publish},

@@ -1,14 +1,15 @@
 /* A fleet in lines, for tests of admission, on top of tests/asked.h. Each line is a few words, the
  * first of them what becomes true:
  *
- *     pool NAME POSTURE ENFORCE STACK [attested] [check=MS] [deviations]    STACK "-": none
+ *     pool NAME POSTURE ENFORCE STACK [attested] [check=MS] [deviations] [drains] [on_drift=WORD]
+ *                                          STACK "-": none; drains: `drain_refused`
  *     publish STACK
  *     nodes HOSTS POOL [DOMAIN]            enrolled, booted and live
  *     asset NAME DOMAIN
  *     verdict BASIS STACK NAME=VALUE...    NAME=VALUE!PIN differs, NAME=?!PIN was not measured
  *     run HOSTS BASIS                      reported so in this boot
  *     outband NAME BASIS
- *     late, reboot, remove, hold, intake, drain, unhealthy NODE
+ *     late, lost, live, reboot, remove, hold, intake, drain, unhealthy, healthy NODE
  *     changing NODE STACK                  "-": to no stack
  *     drift NODE CAUSE                     the tick took note of it
  *     attested NODE MS, checked NODE MS    from the start on

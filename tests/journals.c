@@ -241,7 +241,15 @@ const struct lks_test_deed lks_test_life[] = {
     {40310, R(NODE_SET, node_set, T("n1"), T("assigned_to"), T("OPS-4711"), KIM, WHY)},
     {40320, R(NODE_SET, node_set, T("n1"), T("assigned_to"), T(""), KIM, WHY)},
     {40330, R(ADVERTISED, advertised, T("n1"), T("gpu:h200:8"), T("jobs hold more"), T(SHA_3))},
-    {40400, R(SIGNED, signing, 156, 4)},
+    {40335, R(SLOT, slot, T("train"), 0, T(SHA_2))},
+    {40340, R(JOB_ENDED, job_ended, T("17"), T("fra"), T("slurm"), KIM, T("llm"), T("main"),
+              T("pretrain"), T("train"), T("n1"), 1, 8, T(SHA_3), 33000, 40000, LKS_RUN_REQUEUED,
+              T("0:15"), 1, 56000, LKS_RUN_BY_LOCKSTEP, T("change:1"), T("NodeDown"))},
+    {40350, R(JOB_BATCH, job_batch, T("18"), T("fra"), T("slurm"), KIM, T("train"), T(SHA_3),
+              LKS_RUN_PREEMPTED, LKS_RUN_BY_PREEMPTION, 100, 5000, 33000, 40000)},
+    {40360, R(RUNS_READ, runs_read, T("fra"), T("slurm"), 40000, T("17"), 10000, 20000)},
+    {40370, R(REFUSAL, refusal, T("train"), LKS_BAR_IMAGE, T("lee"), T("r.io/a:1"), T(""), 3)},
+    {40400, R(SIGNED, signing, 161, 4)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

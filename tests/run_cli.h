@@ -132,7 +132,7 @@ static inline bool lks_run_needs_controller(const char *command)
         "sim ",          "drift",           "deviation ",    "admit",        "image ",
         "stack publish", "stack ls",        "stack promote", "stack retire", "command ",
         "override ",     "flash ",          "endpoint ",     "sweep ",       "artifact ",
-        "scheduler ",    "stack rollbacks", "bundle show"};
+        "scheduler ",    "stack rollbacks", "bundle show",   "job "};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;

@@ -242,7 +242,7 @@ static const struct verb_row {
     {"a service keeps its minimum", NEEDS_ALL, "", LKS_SCHED_DRAIN, LKS_OK, "", false, 0,
      "at least 2"},
     {"a person's drain is not taken over", IDLE, THEIRS, LKS_SCHED_DRAIN, LKS_OK, THEIRS, true, 0,
-     "drained by '@': broken fan"},
+     "drained by '@'!"},
     {"nor that of another change", IDLE, BEFORE, LKS_SCHED_DRAIN, LKS_OK, BEFORE, true, 0, ""},
     {"looking changes nothing", IDLE, "", LKS_SCHED_LOOK, LKS_OK, "", false, 0, "open for work"},
     {"a job is seen", BUSY, "", LKS_SCHED_LOOK, LKS_OK, "", false, 0, "1 job runs"},
@@ -267,14 +267,19 @@ static const char *why_not(const struct contract_side *side, const struct verb_r
                                               : NULL;
 }
 
-/* The text of a row with the side's own names: '@' stands for a person, '#' for the job. */
+/* The text of a row with the side's own names: '@' stands for a person, '!' for what it tells of
+ * the reason, '#' for the job. */
 static void write_text(const struct contract_side *side, const char *text, char out[128])
 {
     size_t len = 0;
     out[0] = '\0';
     for (; *text != '\0' && len < 127; text++) {
         char one[2] = {*text, '\0'};
-        const char *put = *text == '@' ? side->person : *text == '#' ? side->job : one;
+        const char *why = side->why != NULL ? side->why : ": broken fan";
+        const char *put = *text == '@'   ? side->person
+                          : *text == '#' ? side->job
+                          : *text == '!' ? why
+                                         : one;
         len += (size_t)snprintf(out + len, 128 - len, "%s", put != NULL ? put : "");
     }
 }
@@ -538,7 +543,8 @@ static void try_kill(const struct contract_side *side, size_t row, enum contract
     r.kill = kill;
     r.at = at;
     enum lks_code code = contract_ask(&r, killed[row].verb, OURS);
-    CHECK(code == killed[row].code || code == LKS_E_UNAVAILABLE || code == LKS_E_TIMEOUT);
+    CHECK(code == killed[row].code || code == LKS_E_UNAVAILABLE || code == LKS_E_TIMEOUT ||
+          (side->denies && code == LKS_E_DENIED));
     CHECK(code == LKS_OK || r.err.msg[0] != '\0');
     r.kill = KILL_NOTHING;
     settle(&r, KILL_NOTHING);

@@ -24,6 +24,9 @@
 #define CONTRACT_NO_CHECKPOINT "Slurm does not tell when a job wrote a checkpoint"
 #define CONTRACT_NO_REVISIONS  "slurmrestd has no revisions, and reads at each request"
 #define CONTRACT_NO_EPOCHS     "slurmrestd has no epochs"
+#define CONTRACT_NO_ROTATION   "Kubernetes does not tell what requests a pod has"
+#define CONTRACT_NO_WATERMARK  "Kubernetes does not tell when a pod wrote a checkpoint"
+#define CONTRACT_OPAQUE        "revisions of Kubernetes have no order, and it reads at each request"
 
 /* What is on the nodes at the beginning. */
 enum scene {
@@ -55,6 +58,7 @@ struct contract_side {
     const char *person;  /* who drains a node where a person does */
     const char *user;    /* who we are to it; NULL: it is not told */
     const char *token;   /* what shows it; NULL: nothing does */
+    const char *why;     /* behind that name, how it tells a reason; NULL: ": broken fan" */
     const char *refusal; /* its words where a slurmctld of another version refuses a write */
     const char *job;     /* what the first job of BUSY is called; NULL: not known */
 
@@ -68,7 +72,8 @@ struct contract_side {
     const char *only_jobs;    /* of a whole site: no verdicts and no reservations */
     const char *no_stale;     /* the scheduler gives no old answers when it is asked for one */
     const char *no_scene[SCENES];
-    bool site_refused;   /* the driver refuses every request about a site */
+    const char *site_refused; /* how the driver refuses every request about a site; or NULL */
+    bool denies;              /* while it starts it does not know our rights yet */
     bool idle;           /* mishaps and kills find no job there before: one takes long to start */
     unsigned mishaps_at; /* mishaps befall the requests up to this one */
     unsigned kills_at;   /* the same of kills */

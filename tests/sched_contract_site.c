@@ -102,7 +102,7 @@ static lks_ms read_started(struct contract_rig *r, size_t row, lks_ms deadline)
     lks_ms started = NOW;
     const struct lks_sched_site_wish list = {
         .verb = LKS_SCHED_SITE_JOBS, .jobs = &jobs, .deadline = deadline};
-    if (strcmp(rows[row].job, "#") == 0 && !r->side->site_refused &&
+    if (strcmp(rows[row].job, "#") == 0 && r->side->site_refused == NULL &&
         CHECK_CODE(contract_ask_site(r, &list), LKS_OK)) {
         const struct lks_sched_job *job = lks_sched_jobs_find(&jobs, lks_str_from(r->side->job));
         if (CHECK(job != NULL) && CHECK(job->started > 0))
@@ -145,9 +145,9 @@ static void try_site(const struct contract_side *side, size_t row)
     drain.epoch = rows[row].first;
     CHECK_CODE(contract_ask_wish(&r, &drain), LKS_OK);
     wish.started = read_started(&r, row, drain.deadline);
-    CHECK_CODE(contract_ask_site(&r, &wish), side->site_refused ? LKS_E_REFUSED : rows[row].code);
-    CHECK_HAS(lks_str_from(r.err.msg),
-              side->site_refused ? "use lockstep-slurm-bridge" : rows[row].text);
+    bool refused = side->site_refused != NULL;
+    CHECK_CODE(contract_ask_site(&r, &wish), refused ? LKS_E_REFUSED : rows[row].code);
+    CHECK_HAS(lks_str_from(r.err.msg), refused ? side->site_refused : rows[row].text);
     if (r.err.code == LKS_OK)
         check_site(&r, row, &wish);
     else

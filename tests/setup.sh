@@ -46,6 +46,9 @@ run() {
     fi
 }
 
+# Of every service of the group demo, in the order of its packages.
+disabled=$(printf 'systemctl --quiet disable %s.service\n' prometheus munge slurmctld slurmd slurmrestd)
+
 # gone NAME YES_OR_NO: whether something answers those who would start services
 gone() {
     if [ -e "$SETUP_POLICY" ]; then there=no; else there=yes; fi
@@ -59,7 +62,7 @@ gone() {
 }
 
 run "a service is neither started nor enabled" "install, and a start is answered 101
-systemctl --quiet disable prometheus.service" 0 demo
+$disabled" 0 demo
 gone "the answer is gone behind it" yes
 touch "$BROKEN"
 run "a failure is one" "install, and a start is answered 101" 1 demo
@@ -68,7 +71,7 @@ rm "$BROKEN"
 printf '#!/bin/sh\nexit 7\n' >"$SETUP_POLICY"
 chmod 755 "$SETUP_POLICY"
 run "what a machine answers itself stands" "install, and a start is answered 7
-systemctl --quiet disable prometheus.service" 0 demo
+$disabled" 0 demo
 gone "and stays" no
 rm "$SETUP_POLICY"
 
@@ -78,7 +81,7 @@ gone "which leaves the answer" no
 cp "$SETUP_POLICY" "$scratch/left"
 rm "$KILLED"
 run "the next run knows it" "install, and a start is answered 101
-systemctl --quiet disable prometheus.service" 0 demo
+$disabled" 0 demo
 gone "and it is gone behind that" yes
 touch "$WHOLE"
 cp "$scratch/left" "$SETUP_POLICY"

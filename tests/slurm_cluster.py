@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A real Slurm cluster on this machine: munged, slurmctld and as many slurmd as a test wants, each with fake GPUs.
 
-    slurm_cluster.py DIR [NODES [PREFIX [GPUS]]]      start one in DIR, print "ready DIR/slurm.conf", end it with SIGTERM or SIGINT
+    slurm_cluster.py DIR [NODES [PREFIX [GPUS [LINE...]]]]      start one in DIR, print "ready DIR/slurm.conf", end it with
+                                                                SIGTERM or SIGINT
 
-Nodes are named PREFIX1 (n1) and so on, and have GPUS (8) of them.
+Nodes are named PREFIX1 (n1) and so on, and have GPUS (8) of them. Each LINE is added to slurm.conf.
 
 Tests use the class:
 
@@ -114,13 +115,13 @@ def reap():
 
 class Cluster:
     def __init__(self, folder, nodes=8, gpus=8, name="real", extra="", start=None, address=None,
-                 controller="127.0.0.1", prefix="n"):
+                 controller="127.0.0.1", prefix="n", features="stack_a,stack_b"):
         self.dir = os.path.abspath(folder)
         self.nodes = [f"{prefix}{i}" for i in range(1, nodes + 1)]
         self.gpus, self.name, self.extra = gpus, name, extra
         self.start = start or (lambda name, command: command)
         self.address = address or (lambda node: "127.0.0.1")
-        self.controller = controller
+        self.controller, self.features = controller, features
         self.conf = os.path.join(self.dir, "slurm.conf")
         self.env = dict(os.environ, SLURM_CONF=self.conf)
         self.daemons = {}
@@ -160,12 +161,12 @@ class Cluster:
                            user=pwd.getpwuid(os.getuid()).pw_name, dir=self.dir, port=ports[0],
                            loopback=LOOPBACK if self.controller.startswith("127.") else "",
                            slurmd_port=ports[1])
-        text += f"PluginDir={plugins()}\n" + self.extra + ("GresTypes=gpu\n" if self.gpus else "")
+        text += ("" if "PluginDir=" in self.extra else f"PluginDir={plugins()}\n") + self.extra + ("GresTypes=gpu\n" if self.gpus else "")
         gres = f"Gres=gpu:h200:{self.gpus} " if self.gpus else ""
         for node, port in zip(self.nodes, ports[2:]):
             text += (f"NodeName={node} NodeHostname={socket.gethostname().split('.')[0]} "
                      f"NodeAddr={self.address(node)} Port={port} CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 "
-                     f"RealMemory=4000 {gres}Feature=stack_a,stack_b State=UNKNOWN\n")
+                     f"RealMemory=4000 {gres}Feature={self.features} State=UNKNOWN\n")
         text += f"PartitionName=main Nodes={self.nodes[0]},{','.join(self.nodes[1:])} Default=YES State=UP\n".replace(
             ", ", " ")
         self.write("slurm.conf", text)
@@ -294,7 +295,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with Cluster(sys.argv[1], nodes=int(sys.argv[2]) if len(sys.argv) > 2 else 8,
                  prefix=sys.argv[3] if len(sys.argv) > 3 else "n",
-                 gpus=int(sys.argv[4]) if len(sys.argv) > 4 else 8) as c:
+                 gpus=int(sys.argv[4]) if len(sys.argv) > 4 else 8,
+                 extra="".join(line + "\n" for line in sys.argv[5:])) as c:
         print("ready", c.conf, flush=True)
         while True:
             signal.pause()

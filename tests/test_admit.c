@@ -158,6 +158,14 @@ static const struct lks_admits_row bars[] = {
      TRAIN,
      {.nodes = "g1", .stack = "golden"},
      "yes golden +60000\n"},
+    {"the one asked for, by name and version",
+     TRAIN,
+     {.nodes = "g1", .stack = "golden/1"},
+     "yes golden +60000\n"},
+    {"another version of it",
+     TRAIN,
+     {.nodes = "g1", .stack = "golden/2"},
+     "no golden\nrefused stack g1 in train: its stack is 'golden' (sha256:*)\n"},
     {"nodes with a stack and without one have none in common",
      "pool none batch observe -\nnodes x1 none\nrun x1 gold\n" POOL("batch", "on") GOOD,
      {.nodes = "x1,g1"},
@@ -451,6 +459,37 @@ static void test_limits(void)
     }
 }
 
+/* A stack that is asked for by digits of its digest, sha256 of "golden" here. */
+static void test_digits(void)
+{
+    static const struct {
+        const char *asked;
+        bool yes;
+    } rows[] = {
+        {"sha256:dd56de4137951d9c92681b03416ec15f886b4482a27e3a517d32f085244cbe5d", true},
+        {"sha256:dd56de41", true},
+        {"sha256:dd56de42", false},
+        {"dd56de413795", true},
+        {"dd56de413796", false},
+        {"dd56de41379", false},
+        {"dd56de413795/1", false},
+    };
+    LKS_CLEANUP(lks_jobs_fini) struct lks_jobs j = {0};
+    const struct lks_str name = LKS_STR("g1");
+    lks_jobs_init(&j, NULL);
+    lks_jobs_tell(&j, TRAIN);
+    struct lks_book book = lks_jobs_book(&j);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_admit_fini) struct lks_admit answer = {0};
+        const struct lks_admit_ask ask = {
+            .job = LKS_STR("j"), .names = &name, .count = 1, .stack = lks_str_from(rows[i].asked)};
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].asked);
+        CHECK_CODE(lks_admit(&j.asked.state, &book, j.asked.now, &ask, &answer, &err), LKS_OK);
+        CHECK(answer.yes == rows[i].yes);
+    }
+}
+
 /* So many reasons are spelled out, and the rest is counted. */
 static void test_many(void)
 {
@@ -512,9 +551,11 @@ static void test_json(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"bars", test_bars},           {"gangs", test_gangs},       {"enforce", test_enforce},
-        {"overrides", test_overrides}, {"refusals", test_refusals}, {"limits", test_limits},
-        {"many", test_many},           {"json", test_json},         {0},
+        {"bars", test_bars},         {"gangs", test_gangs},
+        {"enforce", test_enforce},   {"overrides", test_overrides},
+        {"refusals", test_refusals}, {"limits", test_limits},
+        {"digits", test_digits},     {"many", test_many},
+        {"json", test_json},         {0},
     };
     return lks_test_main(tests);
 }

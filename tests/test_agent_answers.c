@@ -70,6 +70,7 @@ static void test_beat_answer(void)
         {"{\"time\":5,\"heartbeat_ms\":\"ten\"}", LKS_E_INVALID, false, "", 0},
         {"{\"mail\":false,\"time\":5,\"head\":\"a b\"}", LKS_OK, false, "a b", 0},
         {"{\"time\":5,\"later\":[1]}", LKS_OK, false, "", 0},
+        {"{\"barred\":1,\"time\":5}", LKS_E_INVALID, false, "", 0},
         {"{\"mail\":1,\"time\":5}", LKS_E_INVALID, false, "", 0},
         {"{\"mail\":true}", LKS_E_INVALID, false, "", 0},
         {"{\"time\":-1}", LKS_E_INVALID, false, "", 0},
@@ -87,6 +88,33 @@ static void test_beat_answer(void)
         CHECK_INT(a.mail, rows[i].mail);
         CHECK_STR(lks_str_from(a.head), rows[i].head);
         CHECK_INT(a.heartbeat, rows[i].heartbeat);
+    }
+}
+
+static void test_stack(void)
+{
+    static const struct {
+        const char *json, *name, *env;
+        enum lks_code code;
+    } rows[] = {
+        {"{\"enforces\":true,\"env\":{}}", "", "", LKS_OK},
+        {"{\"name\":\"a\",\"env\":{\"NCCL_A\":\"1\",\"PATH\":\"x\",\"NCCL_B\":2}}", "a",
+         "NCCL_A=1\n", LKS_OK},
+        {"{\"env\":{},\"later\":1}", "", "", LKS_OK},
+        {"{\"name\":\"a\"}", "", "", LKS_E_INVALID},
+        {"{\"name\":\"a\\nb\",\"env\":{}}", "", "", LKS_E_INVALID},
+        {"{\"why\":7,\"env\":{}}", "", "", LKS_E_INVALID},
+        {"{\"enforces\":\"on\",\"env\":{}}", "", "", LKS_E_INVALID},
+        {"{\"env\":[\"NCCL_A=1\"]}", "", "", LKS_E_INVALID},
+        {"[]", "", "", LKS_E_INVALID},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_node_stack s = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].json);
+        CHECK_CODE(lks_answer_stack(lks_str_from(rows[i].json), &s, &err), rows[i].code);
+        CHECK_STR(lks_str_from(s.name), rows[i].name);
+        CHECK_STR(lks_str_from(s.env), rows[i].env);
     }
 }
 
@@ -217,6 +245,7 @@ int main(void)
     static const struct lks_test tests[] = {
         {"whom a node belongs to", test_controller},
         {"answers to heartbeats", test_beat_answer},
+        {"the stack of the node", test_stack},
         {"mail", test_mail},
         {"problems", test_problem},
         {"the output of the reader", test_inventory},

@@ -1,10 +1,13 @@
 /* What the agent makes of notices: which results of health checks it reports, and when; the state
  * for programs of the node; heartbeats that hurry after a job. */
+#include "agent/hooks/node_stack.h"
 #include "agent/hooks/notify.h"
+#include "agent/loop/stack.h"
 #include "tests/fake_controller.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/inotify.h>
@@ -135,6 +138,73 @@ static void run_health(struct fake *f, const char *body)
     CHECK_INT(fake_wait(f, fake_spawn(f, "said", argv)), 0);
 }
 
+static const char *awaited_stack;
+static bool has_stack(const struct fake *f)
+{
+    return lks_str_is(fake_text(f, "run/" LKS_NODE_STACK_FILE), awaited_stack);
+}
+
+static void await_stack(struct fake *f, const char *text)
+{
+    awaited_stack = text;
+    CHECK(fake_until(f, has_stack));
+}
+
+static time_t stack_time(const struct fake *f)
+{
+    struct stat st = {0};
+    CHECK(stat(fake_path(f, "run/" LKS_NODE_STACK_FILE), &st) == 0);
+    CHECK_INT(st.st_mode & 0777, 0600);
+    return st.st_mtime;
+}
+
+static bool is_touched(const struct fake *f)
+{
+    return stack_time(f) != 1;
+}
+
+#define STACK_HEAD "lockstep-stack-1\n"
+
+static void test_stack(void)
+{
+    struct fake f;
+    fake_start(&f);
+    f.stack = "{\"digest\":\"sha256:00\",\"name\":\"golden\",\"version\":\"1\",\"enforces\":true,"
+              "\"env\":{\"NCCL_ALGO\":\"Ring\",\"LD_PRELOAD\":\"x\"}}";
+    pid_t agent = start_agent(&f);
+    lks_test_case("the stack of the node, without what is not for jobs");
+    await_stack(&f, STACK_HEAD "digest sha256:00\nname golden\nversion 1\nenforce on\n"
+                               "env NCCL_ALGO=Ring\n");
+    lks_test_case("a heartbeat makes the file new, and asks for nothing");
+    const struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    unsigned before = f.stacks;
+    CHECK(utimensat(AT_FDCWD, fake_path(&f, "run/" LKS_NODE_STACK_FILE), past, 0) == 0);
+    CHECK(fake_until(&f, is_touched));
+    CHECK_INT(f.stacks, before);
+    lks_test_case("no job should start: the reason is asked for");
+    f.stack = "{\"bar\":\"drift\",\"why\":\"it drifts\",\"enforces\":false,\"env\":{}}";
+    f.barred = true;
+    await_stack(&f, STACK_HEAD "bar drift\nwhy it drifts\n");
+    lks_test_case("an answer that is none: the file gets old");
+    f.stack = "{\"env\":[]}";
+    f.barred = false;
+    logged = "jobs of this node do not learn of its stack";
+    CHECK(fake_until(&f, has_logged));
+    CHECK(utimensat(AT_FDCWD, fake_path(&f, "run/" LKS_NODE_STACK_FILE), past, 0) == 0);
+    beats_enough = f.beats + 2;
+    CHECK(fake_until(&f, has_beats));
+    CHECK_INT(stack_time(&f), 1);
+    lks_test_case("it is asked for again a few heartbeats later");
+    f.stack = "{\"name\":\"later\",\"env\":{}}";
+    before = f.beats;
+    await_stack(&f, STACK_HEAD "name later\n");
+    CHECK(f.beats - before <= 3 * LKS_AGENT_STACK_AGAIN_BEATS);
+    fake_agent_end(&f, agent);
+    lks_test_case("nothing is left in the folder");
+    CHECK(access(fake_path(&f, "run/" LKS_NODE_STACK_FILE), F_OK) != 0);
+    fake_stop(&f);
+}
+
 static void test_changing(void)
 {
     struct fake f;
@@ -258,6 +328,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"the agent: results of health checks", test_results},
+        {"the stack of the node", test_stack},
         {"the agent: checks and changes", test_changing},
         {"the agent: the state of one that was killed", test_stale},
         {"the agent: heartbeats after a job", test_haste},

@@ -64,6 +64,7 @@ static const struct {
     {LKS_ALARM_UNDRAINED, "n5", "c.c..."},
     {LKS_ALARM_VERDICTS, "slurm at east", "c..c.."},
     {LKS_ALARM_VERDICTS, "slurm at west", "c....."},
+    {LKS_ALARM_UNANSWERED, "user:slurm-prolog", "c....."},
 };
 
 static void deviate(struct lks_asked *a, uint64_t id, const char *hosts)

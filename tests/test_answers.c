@@ -3,7 +3,10 @@
  * change their code, and not their answers.
  *
  *     test_answers write    write tests/golden/api/answers and lists anew, on purpose
+ *
+ * Long because all tests ask one controller without threads.
  */
+#include "core/fold/apply.h"
 #include "core/rows/credential.h"
 #include "core/state/lookup.h"
 #include "core/state/state.h"
@@ -44,6 +47,7 @@ static const struct {
     {"artifact", "it is a file of the depot"},
     {"agentArtifact", "it is a file of the depot"},
     {"mail", "it is for agents"},
+    {"nodeStack", "it is for agents; tests/test_daemon_check.c asks"},
     {"bridges", "answers of bridges are of the process; tests/test_daemon_sched.c has them"},
     {"schedulers", "answers of schedulers are of the process; tests/test_daemon_sched.c has them"},
     {"schedulerJobs", "lists of jobs are of the process; tests/test_view_jobs.c has them"},
@@ -396,13 +400,121 @@ static void test_answers_are_what_they_were(void)
     close_api(&a);
 }
 
+/* A run on nodes of two pools, and one on two nodes of one. */
+static void test_runs_of_several_pools(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0}, own = {0};
+    struct api a;
+    open_api(&a);
+    struct lks_err err = {0};
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_PLACED,
+         .placed = {.hosts = LKS_STR("inf[01-02]"),
+                    .pool = LKS_STR("serve"),
+                    .site = LKS_STR("fra")}},
+        {.kind = LKS_RECORD_JOB_ENDED,
+         .job_ended = {.job = LKS_STR("901"),
+                       .site = LKS_STR("fra"),
+                       .pool = LKS_STR("serve"),
+                       .started = NOW - 2,
+                       .ended = NOW - 1,
+                       .hosts = LKS_STR("inf[01-02]")}},
+        {.kind = LKS_RECORD_JOB_ENDED,
+         .job_ended = {.job = LKS_STR("902"),
+                       .site = LKS_STR("fra"),
+                       .pool = LKS_STR("serve"),
+                       .started = NOW - 2,
+                       .ended = NOW - 1,
+                       .hosts = LKS_STR("inf01,gpu01")}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(records); i++)
+        CHECK_CODE(lks_apply_record(&a.authz.engine->state, a.authz.state->seq + 1, NOW,
+                                    &records[i], &err),
+                   LKS_OK);
+    lks_buf_init(&all, LKS_GOLDEN_BYTES_MAX);
+    lks_buf_init(&own, LKS_GOLDEN_BYTES_MAX);
+    ask_as(&a, &people[0], "/v1/jobs", &all);
+    ask_as(&a, &people[2], "/v1/jobs", &own);
+    CHECK_HAS(lks_buf_view(&all), "\"job\":\"901\"");
+    CHECK_HAS(lks_buf_view(&all), "\"job\":\"902\"");
+    CHECK_HAS(lks_buf_view(&own), "\"job\":\"901\"");
+    CHECK(lks_str_find(lks_buf_view(&own), LKS_STR("\"job\":\"902\"")) < 0);
+    close_api(&a);
+}
+
+/* The history of a node has the runs that its reader finds in the list of jobs. */
+static void test_runs_in_histories(void)
+{
+    static const char *const jobs[] = {"822", "825", "826", "827"};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0}, own = {0};
+    const struct lks_record place = {.kind = LKS_RECORD_PLACED,
+                                     .placed = {.hosts = LKS_STR("inf[01-02]"),
+                                                .pool = LKS_STR("serve"),
+                                                .site = LKS_STR("fra")}};
+    struct lks_err err = {0};
+    struct api a;
+    open_api(&a);
+    CHECK_CODE(lks_apply_record(&a.authz.engine->state, a.authz.state->seq + 1, NOW, &place, &err),
+               LKS_OK);
+    lks_buf_init(&all, LKS_GOLDEN_BYTES_MAX);
+    lks_buf_init(&own, LKS_GOLDEN_BYTES_MAX);
+    ask_as(&a, &people[0], "/v1/nodes/inf01/history", &all);
+    ask_as(&a, &people[2], "/v1/nodes/inf01/history", &own);
+    for (size_t i = 0; i < LKS_COUNT(jobs); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf list = LKS_BUF(LKS_GOLDEN_BYTES_MAX);
+        char member[32];
+        snprintf(member, sizeof(member), "\"job\":\"%s\"", jobs[i]);
+        ask_as(&a, &people[2], "/v1/jobs", &list);
+        lks_test_case("job %s", jobs[i]);
+        bool listed = lks_str_find(lks_buf_view(&list), lks_str_from(member)) >= 0;
+        CHECK_INT(listed, i == 0 || i == 2);
+        CHECK_HAS(lks_buf_view(&all), member);
+        CHECK_INT(lks_str_find(lks_buf_view(&own), lks_str_from(member)) >= 0, listed);
+    }
+    close_api(&a);
+}
+
+/* Names of nodes that are read for one request are bounded: a page ends, and a sort is refused. */
+static void test_work_of_runs(void)
+{
+    enum { RUNS = 2100, NODES = 1000, WORK = 200000 };
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf page = {0}, sorted = {0}, few = {0};
+    struct lks_err err = {0};
+    struct api a;
+    open_api(&a);
+    for (uint64_t i = 0; i < RUNS; i++) {
+        const struct lks_record run = {.kind = LKS_RECORD_JOB_ENDED,
+                                       .job_ended = {.job = LKS_STR("7"),
+                                                     .site = LKS_STR("fra"),
+                                                     .pool = LKS_STR("serve"),
+                                                     .started = NOW - RUNS + i,
+                                                     .ended = NOW,
+                                                     .nodes = NODES,
+                                                     .hosts = LKS_STR("inf[1001-2000]")}};
+        CHECK_CODE(
+            lks_apply_record(&a.authz.engine->state, a.authz.state->seq + 1, NOW, &run, &err),
+            LKS_OK);
+    }
+    lks_buf_init(&page, LKS_GOLDEN_BYTES_MAX);
+    lks_buf_init(&sorted, LKS_GOLDEN_BYTES_MAX);
+    lks_buf_init(&few, LKS_GOLDEN_BYTES_MAX);
+    ask_as(&a, &people[2], "/v1/jobs?limit=1000", &page);
+    CHECK_INT(lks_str_count(lks_buf_view(&page), '{') - 1, WORK / (NODES + 1) + 1);
+    CHECK_HAS(lks_buf_view(&page), "\"next\":");
+    ask_as(&a, &people[2], "/v1/jobs?limit=10&sort=started", &sorted);
+    CHECK_HAS(lks_buf_view(&sorted), "the list is too long to be sorted");
+    ask_as(&a, &people[0], "/v1/jobs?limit=10&sort=started", &few); /* it reads no names */
+    CHECK_HAS(lks_buf_view(&few), "\"items\":[{");
+    close_api(&a);
+}
+
 /* Members that no answer over the rich journal has, and why. */
 static const struct {
     const char *form, *fields; /* with blanks between */
     const char *why;
 } unanswered[] = {
     {"Node", "inband_age_ms skew_ms heard_ms_ago", "heartbeats are of the process"},
-    {"Node", "scheduler", "answers of schedulers are of the process"},
+    {"Node", "scheduler schedulers", "answers of schedulers are of the process"},
     {"Change", "jobs unlisted reserved", "lists of schedulers are of the process"},
     {"Procedure", "jobs", "lists of schedulers are of the process"},
     {"Endpoint", "failed failure", "leases are in the store beside the journal"},
@@ -724,6 +836,9 @@ static int write_answers(void)
 static const struct lks_test tests[] = {
     {"answers: every GET route is asked, or has a reason",
      test_every_get_route_is_asked_or_has_a_reason},
+    {"answers: runs on nodes of several pools", test_runs_of_several_pools},
+    {"answers: runs in histories of nodes", test_runs_in_histories},
+    {"answers: names that are read for a list of runs", test_work_of_runs},
     {"answers: they are what they were", test_answers_are_what_they_were},
     {"answers: every member of an answer is in one", test_every_member_of_an_answer_is_in_one},
     {"answers: sorted lists are whole and in order", test_sorted_lists_are_whole_and_in_order},

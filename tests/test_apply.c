@@ -295,6 +295,18 @@ static const struct {
       R(OBSERVED, observed, .pool = T("no"), .bar = LKS_BAR_HELD, .refused = 1)},
      "observed",
      "pool train.observed[0] asked=6 refused[3]=3 refused[8]=1\n"},
+    {"refusals of one day, by user and image, and by node",
+     {R(REFUSAL, refusal, .pool = T("train"), .bar = LKS_BAR_IMAGE, .user = T("lee"),
+        .image = T("a:1"), .count = 2),
+      R(REFUSAL, refusal, .pool = T("train"), .bar = LKS_BAR_IMAGE, .user = T("lee"),
+        .image = T("a:1"), .count = 1),
+      R(REFUSAL, refusal, .pool = T("train"), .bar = LKS_BAR_IMAGE, .user = T("kim"),
+        .image = T("a:1"), .count = 4),
+      R(REFUSAL, refusal, .pool = T("train"), .bar = LKS_BAR_DRIFT, .node = T("n1"), .count = 5)},
+     "refusal",
+     "refusal[0] pool=train bar=image user=lee image=a:1 count=3\n"
+     "refusal[1] pool=train bar=image user=kim image=a:1 count=4\n"
+     "refusal[2] pool=train bar=drift node=n1 count=5\n"},
     {"who leads",
      {R(LED, led, .epoch = 1, .name = T("a")),
       R(LED, led, .epoch = 2, .name = T("b"), .url = T("u"))},
@@ -512,11 +524,30 @@ static void test_flash_room(void)
     CHECK_INT(s.flashes_open, LKS_STATE_FLASHES_MAX / 10);
 }
 
+/* Today and the seven days before are kept; a record of a day that is over is passed over. */
+static void test_refusal_days(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    const struct lks_record refusal =
+        R(REFUSAL, refusal, .pool = T("train"), .bar = LKS_BAR_HELD, .user = T("lee"), .count = 1);
+    CHECK_CODE(lks_state_init(&s, 1, &err), LKS_OK);
+    for (lks_ms day = 20000; day < 20000 + LKS_STATE_DAYS + 2; day++)
+        apply(&s, day * DAY + 7, &refusal);
+    apply(&s, 20005 * DAY, &refusal);
+    CHECK_INT(s.refusals.count, LKS_STATE_DAYS);
+    for (uint32_t i = 0; i < s.refusals.count; i++) {
+        CHECK_INT(s.refusals.list[i].day, 20002 + i);
+        CHECK_INT(s.refusals.list[i].count, 1);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"apply: what each record leaves", test_rows},
         {"apply: days that were observed", test_days},
+        {"apply: days with refusals", test_refusal_days},
         {"apply: deviations make room", test_deviation_room},
         {"apply: overrides make room", test_override_room},
         {"apply: updates make room", test_flash_room},

@@ -333,7 +333,7 @@ static void test_book_json(void)
         "\"requeue\":false,\"gpus\":8}],\"rotation\":false,\"requests\":0,\"state\":"
         "\"mixed+drain\",\"down\":false,\"responding\":true,\"reason\":"
         "\"lockstep:change:17 driver\",\"features\":[\"a\",\"b\"],\"active_features\":[\"b\"]"
-        ",\"truth\":{\"features\":[],\"shown\":true,\"digest\":\"\"}"
+        ",\"truth\":{\"features\":[],\"slots\":true,\"shown\":true,\"digest\":\"\"}"
         ",\"gres\":\"gpu:h200:8\",\"gres_used\":\"gpu:h200:8(IDX:0-7)\",\"reservation\":null}]}");
     lks_buf_truncate(&out, 0);
     lks_bridge_book_jobs(&b, 5000, &out);
@@ -510,6 +510,8 @@ static void test_truth_features(void)
          false},
         {"one missing", "lks-a", "lks-a,lks-conform", "lks-a,lks-conform", false},
         {"removed", "lks-a,rack7", "", "rack7", false},
+        {"a slot", "lks0,lks1,lks2,rack7", "lks-a,lks1", "rack7,lks-a,lks1", false},
+        {"features that only look alike", "lks,lksx,lks10", "lks1", "lks,lksx,lks10,lks1", false},
         {"nothing at all", "", "", "", true},
         {"a name that only looks alike", "lksx,alks-a", "", "lksx,alks-a", true},
     };
@@ -578,7 +580,7 @@ static const struct {
      "{\"signal\":\"USR1\",\"started\":-1000}", LKS_E_INVALID, 0, "started: when the run"},
     {"a start after all times", "POST", "/v1/jobs/17/requeue", NULL, "3",
      "{\"started\":9007199254740991}", LKS_E_INVALID, 0, "started: when the run"},
-    {"no path", "GET", "/v1/other", NULL, NULL, "", LKS_E_NOT_FOUND, 0, "/v1/nodes"},
+    {"no path", "GET", "/v1/other", NULL, NULL, "", LKS_E_NOT_FOUND, 0, "/v1/policy"},
     {"more path", "GET", "/v1/nodes/g1/drain/x", NULL, NULL, "", LKS_E_NOT_FOUND, 0, ""},
     {"less path", "GET", "/v1", NULL, NULL, "", LKS_E_NOT_FOUND, 0, ""},
     {"another method", "DELETE", "/v1/nodes/g1", NULL, NULL, "", LKS_E_USAGE, 0, "GET"},
@@ -656,13 +658,13 @@ static const struct {
 static void test_requests(void)
 {
     for (size_t i = 0; i < LKS_COUNT(asked); i++) {
-        const struct lks_bridge_raw raw = {asked[i].method,
-                                           asked[i].path,
-                                           asked[i].if_match,
-                                           asked[i].epoch,
-                                           asked[i].epoch != NULL,
-                                           asked[i].if_match != NULL,
-                                           lks_str_from(asked[i].body)};
+        const struct lks_bridge_raw raw = {.method = asked[i].method,
+                                           .path = asked[i].path,
+                                           .if_match = asked[i].if_match,
+                                           .epoch = asked[i].epoch,
+                                           .epochs = asked[i].epoch != NULL,
+                                           .if_matches = asked[i].if_match != NULL,
+                                           .body = lks_str_from(asked[i].body)};
         struct lks_bridge_request r = {.verb = LKS_BRIDGE_VERBS};
         struct lks_err err = {0};
         lks_test_case("%s", asked[i].name);
@@ -682,8 +684,13 @@ static void test_requests(void)
 
 static void test_request_members(void)
 {
-    struct lks_bridge_raw raw = {"PUT", "/v1/nodes/g1/drain", "\"9007199254740991\"", "12", 1,
-                                 1,     LKS_STR(DRAIN)};
+    struct lks_bridge_raw raw = {.method = "PUT",
+                                 .path = "/v1/nodes/g1/drain",
+                                 .if_match = "\"9007199254740991\"",
+                                 .epoch = "12",
+                                 .epochs = 1,
+                                 .if_matches = 1,
+                                 .body = LKS_STR(DRAIN)};
     struct lks_bridge_request r = {0};
     struct lks_err err = {0};
     CHECK_CODE(lks_bridge_request_read(&raw, &r, &err), LKS_OK);

@@ -1,6 +1,7 @@
 /* The bridge's use of libslurm, with a libslurm that the test plays: failures between two calls,
  * lists of nodes that cannot be read, and a slurmctld that refuses or does not answer a write.
  * Long because the library is played here as well. */
+#include "base/file.h"
 #include "bridge/serve/worker.h"
 #include "bridge/slurm/slurm_parts.h"
 #include "bridge/slurm/slurm_truth.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { NODES = 12, UPDATES_MAX = 64 };
+enum { NODES = 12, UPDATES_MAX = 64, PARTITIONS = 30 };
 
 /* slurmctld --------------------------------------------------------------------------------- */
 
@@ -47,6 +48,7 @@ static struct {
     int run_error;               /* of the reading of one job */
     const slurm_job_info_t *run; /* what it shows: as many as there are with a state */
     uint32_t run_count, run_asked;
+    char *part_nodes; /* of the first partition; NULL: as all others */
 } ctl;
 
 static void ctl_reset(void)
@@ -189,6 +191,29 @@ static void fill_reservation(reserve_info_t *out, const struct reserved *from)
     out->start_time = from->from;
     out->end_time = from->until;
     out->flags = from->flags;
+}
+
+/* Partitions over all nodes of a large cluster. */
+int slurm_load_partitions(time_t update_time, partition_info_msg_t **resp, uint16_t show_flags)
+{
+    static partition_info_t parts[PARTITIONS];
+    static partition_info_msg_t msg = {.record_count = PARTITIONS, .partition_array = parts};
+    static char names[PARTITIONS][16];
+    static char nodes[] = "n[000001-100000]";
+    (void)update_time;
+    (void)show_flags;
+    for (uint32_t i = 0; i < PARTITIONS; i++) {
+        snprintf(names[i], sizeof(names[i]), "p%u", (unsigned)i);
+        parts[i] = (partition_info_t){
+            .name = names[i], .nodes = i == 0 && ctl.part_nodes != NULL ? ctl.part_nodes : nodes};
+    }
+    *resp = &msg;
+    return SLURM_SUCCESS;
+}
+
+void slurm_free_partition_info_msg(partition_info_msg_t *part_info_ptr)
+{
+    (void)part_info_ptr;
 }
 
 int slurm_load_reservations(time_t update_time, reserve_info_msg_t **resp)
@@ -798,6 +823,7 @@ static void worker_close(struct lks_worker *w, const char *folder)
     char path[64];
     static const char *const files[] = {"bridge.json", "lock"};
     lks_bridge_book_fini(&w->book);
+    lks_bridge_runs_fini(&w->runs);
     lks_slurm_free(w->slurm);
     lks_durable_close(&w->durable);
     lks_log_fini(w->log);
@@ -907,6 +933,7 @@ static void worker_drop(struct lks_worker *w, uv_loop_t *loop)
     (void)uv_run(loop, UV_RUN_DEFAULT);
     CHECK_INT(uv_loop_close(loop), 0);
     lks_bridge_book_fini(&w->book);
+    lks_bridge_runs_fini(&w->runs);
     lks_slurm_free(w->slurm);
     lks_log_fini(w->log);
     uv_mutex_destroy(&w->lock);
@@ -1045,6 +1072,85 @@ static void test_reserves(void)
     fclose(null);
 }
 
+static struct lks_str part_node[] = {LKS_STR_C("n000007")};
+static struct lks_hostlist part_pool = {.names = part_node, .count = 1};
+static struct lks_policy_pool part_pools[] = {
+    {.name = LKS_STR_C("train"), .enforce = LKS_POLICY_ON, .stale = 600}};
+
+static void test_partitions(void)
+{
+    const struct lks_bridge_policy from = {.policy = {.pools = part_pools, .pool_count = 1},
+                                           .nodes = &part_pool};
+    const struct lks_slurm s = {0};
+    LKS_CLEANUP(lks_policy_fini) struct lks_policy policy = {0};
+    struct lks_err err = {0};
+    char warning[LKS_ERR_MSG_MAX];
+    ctl_reset();
+    if (!CHECK_CODE(lks_slurm_partitions(&s, &from, &policy, warning, &err), LKS_OK))
+        printf("%s\n", err.msg);
+    CHECK_STR(lks_str_from(warning), "");
+    CHECK_INT(policy.partition_count, PARTITIONS);
+    for (uint32_t i = 0; i < policy.partition_count; i++) {
+        CHECK_INT(policy.partitions[i].nodes, 1);
+        CHECK_INT(policy.partitions[i].foreign, 99999);
+    }
+}
+
+/* The policy is written, and the log says so once. */
+static void put_policy(struct lks_worker *w, FILE *log, const char *logged)
+{
+    struct lks_worker_task task = {
+        .body = LKS_BUF(4096),
+        .request = {
+            .verb = LKS_BRIDGE_POLICY,
+            .policy = {.policy = {.pools = part_pools, .pool_count = 1}, .nodes = &part_pool}}};
+    char text[1024] = "";
+    LKS_CLEANUP(lks_policy_fini) struct lks_policy policy = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = LKS_BUF(LKS_POLICY_BYTES_MAX);
+    struct lks_err err = {0};
+    long before = ftell(log);
+    lks_worker_policy(w, &task);
+    CHECK_INT(task.status, 200);
+    CHECK_HAS(lks_buf_view(&task.body), "\"written\":true");
+    lks_buf_fini(&task.body);
+    CHECK_CODE(lks_file_read(w->policy, &file, &err), LKS_OK);
+    CHECK_CODE(lks_policy_read(lks_buf_view(&file), &policy, &err), LKS_OK);
+    CHECK_INT(policy.partition_count, PARTITIONS - (ctl.part_nodes != NULL));
+    CHECK(fflush(log) == 0 && fseek(log, before, SEEK_SET) == 0);
+    CHECK(fread(text, 1, sizeof(text) - 1, log) < sizeof(text) - 1);
+    CHECK_HAS(lks_str_from(text), logged);
+    CHECK_INT(text[0] == '\0', logged[0] == '\0');
+}
+
+static void test_left_out(void)
+{
+    static char bad[] = "n[1-", worse[] = "n]";
+    struct lks_worker w = {0};
+    struct lks_log log = {0};
+    char folder[] = "/tmp/lockstep-bridge-XXXXXX", path[64];
+    FILE *file = tmpfile();
+    ctl_reset();
+    worker_open(&w, folder, &log, file);
+    snprintf(path, sizeof(path), "%s/policy", folder);
+    w.policy = path;
+    lks_test_case("all partitions can be read");
+    put_policy(&w, file, "");
+    lks_test_case("the nodes of one cannot");
+    ctl.part_nodes = bad;
+    put_policy(&w, file, "the nodes of partition 'p0' cannot be read, and its jobs are taken as");
+    lks_test_case("it is still so");
+    put_policy(&w, file, "");
+    lks_test_case("for another reason");
+    ctl.part_nodes = worse;
+    put_policy(&w, file, "the nodes of partition 'p0' cannot be read");
+    lks_test_case("they can be read again");
+    ctl.part_nodes = NULL;
+    put_policy(&w, file, "has all partitions again");
+    CHECK(unlink(path) == 0);
+    worker_close(&w, folder);
+    fclose(file);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -1059,6 +1165,8 @@ int main(void)
         {"drains of several nodes", test_groups},
         {"what the log says of a failure", test_log},
         {"reservations", test_reserves},
+        {"partitions over all nodes", test_partitions},
+        {"partitions whose nodes cannot be read", test_left_out},
         {0},
     };
     return lks_test_main(tests);

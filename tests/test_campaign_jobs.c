@@ -71,7 +71,7 @@ static void list_jobs(struct scene *s)
         }
         const struct lks_event e = {.kind = LKS_EVENT_SCHED_JOBS,
                                     .node = lks_state_node(&s->w.a.state, lks_str_from(n->name)),
-                                    .sched_jobs = {list, count}};
+                                    .sched_jobs = {.list = list, .count = count}};
         campaign_event(&s->w, &e);
     }
 }

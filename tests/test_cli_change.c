@@ -218,6 +218,10 @@ static const struct {
      "2Jb\"},"
      "{\"reason\":\"stale\",\"node\":\"n1\"}],\"refused_total\":5000}",
      "POST /v1/admit", 1, "no: drift n1: a?[2Jb, and 4999 more reasons\n", ""},
+    {"one for two reasons", ARGS("admit", "--brief", "--job", "7", "--nodes", "n1"),
+     "{\"admitted\":false,\"refused\":[{\"reason\":\"drift\",\"node\":\"n1\"},"
+     "{\"reason\":\"stale\",\"node\":\"n1\"}],\"refused_total\":2}",
+     "POST /v1/admit", 1, "no: drift n1, and 1 more reason\n", ""},
     {"one whose image may not", ARGS("admit", "--brief", "--job", "7", "--nodes", "n1"),
      "{\"admitted\":false,\"refused\":[{\"reason\":\"image\",\"image\":\"r.io/"
      "a:1\",\"ranks\":\"0-7\","

@@ -1,5 +1,4 @@
-/* The commands that ask lockstepd, or work on its directory, as a user has them: against the real
- * daemon, one after the other. */
+/* Commands that ask lockstepd, or work on its directory, against the real daemon, in order. */
 #include "base/file.h"
 #include "tests/controller.h"
 #include "tests/run_cli.h"
@@ -12,8 +11,7 @@ enum { NODES = 4, WORDS_MAX = 12, WORD_MAX = 512 };
 
 static struct ctl controller;
 
-/* SERVER, DATA, DIR in an argument stand for the controller's socket, its data directory and a
- * directory for files. */
+/* SERVER, DATA, DIR in an argument: the controller's socket, its data, a directory for files. */
 static const char *filled(const char *word, char out[WORD_MAX])
 {
     static const char *const marks[] = {"SERVER", "DATA", "DIR"};
@@ -229,6 +227,7 @@ static const struct row rows[] = {
     {"admit", ARGS("--job", "j1", "--nodes", "n0", "--image", "r.io/a:1=5"), 3, "", "ranks"},
     {"admit", ARGS("--log"), 0, "j1", ""},
     {"admit", ARGS("--observed"), 0, "unmeasured 2", ""},
+    {"admit", ARGS("--observed", "--by", "node"), 0, "n9", ""},
     {"image add", ARGS("r.io/a:1", "--nccl", "2.28.3"), 0, "known", ""},
     {"image add", ARGS("r.io/a:1"), 2, "", "--sbom"},
     {"image add", ARGS("r.io/a:1", "--sbom", STACK), 3, "", STACK},
@@ -490,6 +489,8 @@ static const struct row json_rows[] = {
     {"flash ls", ARGS("--all"), 0, NULL, NULL},
     {"endpoint ls", {NULL}, 0, NULL, NULL},
     {"scheduler ls", {NULL}, 0, NULL, NULL},
+    {"job ls", {NULL}, 0, NULL, NULL},
+    {"job show", ARGS("17"), 0, NULL, NULL},
     {"sweep ls", {NULL}, 0, NULL, NULL},
     {"sweep lease", ARGS("--holder", "me", "--max", "1", "--ttl", "1m"), 0, NULL, NULL},
     {"sweep fail", ARGS("n0", "--holder", "me", "--reason", "x"), 0, NULL, NULL},
@@ -537,10 +538,9 @@ static void check_json(const struct row *table, size_t count, bool remote)
 
 static bool in_rows(const struct row *table, size_t count, const char *command)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (strcmp(table[i].command, command) == 0)
             return true;
-    }
     return false;
 }
 

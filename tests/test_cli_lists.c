@@ -409,7 +409,7 @@ static void ask_list(const char *command, const char *option, const char *answer
     words[count++] = first;
     if (given > 1)
         words[count++] = second;
-    if (strcmp(command, "node history") == 0)
+    if (strcmp(command, "node history") == 0 || strcmp(command, "job show") == 0)
         words[count++] = "n1";
     if (option != NULL)
         words[count++] = option;

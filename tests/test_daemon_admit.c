@@ -628,6 +628,21 @@ static void check_observed(struct crew *crew, int64_t asked, int64_t drift)
     CHECK_INT(d != NULL ? d->number : -1, drift);
 }
 
+/* The row of `key` is the first, and counts so many jobs for a reason. */
+static void check_report(struct crew *crew, const char *by, const char *key, const char *reason,
+                         int64_t count)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char path[64];
+    snprintf(path, sizeof(path), "/v1/observed?by=%s", by);
+    crew_fine(crew->root, "observed", path, NULL, &t);
+    const struct lks_doc *item = crew_item(&t, "items", 0);
+    const struct lks_doc *d = lks_doc_member(lks_doc_member(item, "refused"), reason);
+    CHECK_STR(lks_doc_text(item, "pool"), "train");
+    CHECK_STR(lks_doc_text(item, by), key);
+    CHECK_INT(d != NULL ? d->number : -1, count);
+}
+
 static void check_numbers(struct crew *crew)
 {
     static const char *const lines[] = {
@@ -654,13 +669,19 @@ static void test_kept(void)
         LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
         for (int i = 0; i < 5; i++)
             crew_fine(crew.root, "admit", "/v1/admit",
-                      "{\"job\":\"train-7\",\"nodes\":\"gpu[1-3]\",\"nccl\":\"2.20.1\"}", &t);
+                      "{\"job\":\"train-7\",\"nodes\":\"gpu[1-3]\",\"nccl\":\"2.20.1\","
+                      "\"user\":\"lee\"}",
+                      &t);
         check_log(&crew, 5);
         check_observed(&crew, 5, 5);
+        check_report(&crew, "user", "lee", "drift", 5);
+        check_report(&crew, "node", "gpu3", "drift", 5);
         check_numbers(&crew);
         if (crew_again(&crew)) {
             check_log(&crew, 5);
             check_observed(&crew, 5, 5);
+            check_report(&crew, "user", "lee", "drift", 5);
+            check_report(&crew, "reason", "disagrees", "disagrees", 5);
             crew_fine(crew.root, "admit", "/v1/admit",
                       "{\"job\":\"train-7\",\"nodes\":\"gpu3\",\"nccl\":\"2.20.1\"}", &t);
             check_log(&crew, 6);

@@ -4,6 +4,9 @@
 #include "tests/test.h"
 #include "tests/wait.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define FLEET                                                                                      \
     "lockstep: 1\nkind: Fleet\nname: f\n"                                                          \
     "pools: {train: {posture: dev}}\nnodes: [{hosts: 'gpu[1-2]', pool: train, class: "             \
@@ -45,11 +48,85 @@ static void check_told(struct lks_client *agent, uint64_t *beats, bool changing)
     CHECK_INT(told, changing);
 }
 
+/* The node has no stack, and was never read. */
+static void check_stack(struct lks_client *agent)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    lks_test_case("what its jobs learn of it");
+    crew_fine(agent, "nodeStack", "/v1/agent/stack", NULL, &t);
+    CHECK_STR(crew_text(&t, "bar"), "stale");
+    CHECK_STR(crew_text(&t, "why"), "what it runs in this boot was not reported yet");
+    CHECK_STR(crew_text(&t, "digest"), "");
+    CHECK(!crew_truth(&t, "enforces"));
+}
+
+static void check_unanswered(struct lks_client *root)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    lks_test_case("jobs that started without an answer are counted");
+    crew_fine(root, "unanswered", "/v1/unanswered", "{\"count\":3}", &t);
+    check_metric(root, "lockstep_admissions_without_answer_total 3\n");
+    crew_refused(root, "unanswered", "/v1/unanswered", "{\"count\":0}", 400, "count: ");
+    lks_test_case("an alarm stays until a person closes it");
+    crew_fine(root, "unanswered", "/v1/unanswered", "{\"count\":2}", &t);
+    check_metric(root, "lockstep_admissions_without_answer_total 5\n");
+    check_metric(root, "lockstep_alarms_open{kind=\"unanswered\"} 1\n");
+}
+
+/* Each viewer of the fleet may report, as slurm-prolog does: once a minute, and at most 10000 jobs.
+ */
+static void check_reporters(struct crew *crew)
+{
+    static const struct {
+        const char *name, *role, *pool, *body;
+        unsigned status;
+        const char *counts, *alarms; /* then */
+    } rows[] = {
+        {"a viewer of the fleet", "viewer", "", "{\"count\":4}", 200, "9", "2"},
+        {"its next report within a minute", "viewer", "", "{\"count\":4}", 429, "9", "2"},
+        {"a viewer of a pool", "viewer", "train", "{\"count\":4}", 403, "9", "2"},
+        {"another identity reports a million jobs", "operator", "", "{\"count\":1000000}", 200,
+         "10009", "3"},
+    };
+    char identity[64] = "", line[96];
+    struct lks_client *client = NULL;
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+        char wanted[64];
+        lks_test_case("%s", rows[i].name);
+        snprintf(wanted, sizeof(wanted), "%s-%s", rows[i].role, rows[i].pool);
+        if (strcmp(wanted, identity) != 0) {
+            lks_client_free(client);
+            client = crew_person(crew, rows[i].role, rows[i].pool);
+            snprintf(identity, sizeof(identity), "%s", wanted);
+        }
+        if (!CHECK(client != NULL))
+            break;
+        CHECK_INT(crew_ask(client, "POST", "/v1/unanswered", rows[i].body, &t), rows[i].status);
+        snprintf(line, sizeof(line), "lockstep_admissions_without_answer_total %s\n",
+                 rows[i].counts);
+        check_metric(crew->root, line);
+        snprintf(line, sizeof(line), "lockstep_alarms_open{kind=\"unanswered\"} %s\n",
+                 rows[i].alarms);
+        check_metric(crew->root, line);
+    }
+    lks_client_free(client);
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    lks_test_case("the alarm names who reported");
+    crew_fine(crew->root, "alarms", "/v1/alarms?kind=unanswered&open=true", NULL, &t);
+    CHECK(lks_str_find(lks_buf_view(&t.answer.body),
+                       LKS_STR("\"at least 10000 jobs started without an answer from lockstepd, by "
+                               "the first report of operator- ")) >= 0);
+}
+
 static void check_all(struct crew *crew, struct lks_client *agent)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     uint64_t beats = 0;
     check_told(agent, &beats, false);
+    check_stack(agent);
+    check_unanswered(crew->root);
+    check_reporters(crew);
     lks_test_case("it fails, and fails again");
     crew_fine(agent, "check", "/v1/agent/check", FAILED, &t);
     crew_fine(agent, "check", "/v1/agent/check", FAILED, &t);

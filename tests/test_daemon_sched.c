@@ -3,13 +3,19 @@
  * lab/sched/schedsim.h: each node is asked about, a drain that no change wants any more is
  * released, that of another owner is not; and a scheduler that is gone is named until it is back.
  * Many nodes are asked about at a time, each by one conversation.
+ *
+ * Long because the scheduler is played here as well.
  */
 #include "base/file.h"
+#include "drivers/store/sqlite.h"
 #include "lab/sched/schedsim.h"
+#include "server/base/secrets.h"
 #include "tests/controller.h"
+#include "tests/journals.h"
 #include "tests/slurmrestd_model.h"
 #include "tests/test.h"
 #include "tests/wait.h"
+#include "trust/token.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +29,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REQUEST_MAX = 1 << 16, LOOK_MS = 20, MANY = 96, ANSWER_US = 20000, LANES = 64 };
+enum {
+    JOB_MS = 3600000,
+    REQUEST_MAX = 1 << 16,
+    LOOK_MS = 20,
+    MANY = 96,
+    ANSWER_US = 20000,
+    LANES = 64
+};
 
 /* The scheduler ----------------------------------------------------------------------------- */
 
@@ -40,6 +53,8 @@ struct sched {
     unsigned on[MANY], most_on; /* of a node */
     unsigned bare;              /* writes without epoch or revision */
     char jobs[512];             /* what it lists; empty: it cannot */
+    const char *policy; /* its answer to the policy of submissions; NULL: a bridge of before */
+    unsigned policies;  /* with pool p, that it was told */
 };
 
 struct line {
@@ -54,6 +69,25 @@ static lks_ms wall(void)
     return (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / 1000000;
 }
 
+/* The policy of submissions, and answers about nodes that say that it is taken. */
+static void take_policy(struct sched *s, const struct lks_http_request *request,
+                        struct lks_schedsim_reply *reply)
+{
+    static const char truth[] = "{\"truth\":{\"features\":[],\"shown\":true,\"slots\":true},";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF(REQUEST_MAX);
+    struct lks_str path = lks_buf_view(&request->path), had = lks_buf_view(&reply->body);
+    if (lks_str_is(path, "/v1/policy")) {
+        lks_buf_truncate(&reply->body, 0);
+        reply->status = strstr(s->policy, "error") != NULL ? 500 : 200;
+        lks_buf_addf(&reply->body, "%s", s->policy);
+        s->policies += lks_str_find(lks_buf_view(&request->body), LKS_STR("\"name\":\"p\"")) > 0;
+    } else if (lks_str_starts(path, "/v1/nodes/") && reply->status == 200 && had.len > 1) {
+        lks_buf_addf(&body, "%s%" LKS_STR_FMT, truth, LKS_STR_ARG(lks_str_from(had.ptr + 1)));
+        lks_buf_truncate(&reply->body, 0);
+        lks_buf_add(&reply->body, lks_buf_view(&body));
+    }
+}
+
 /* The request as the model takes it. Bodies arrive with the head or behind it; the connection ends
  * with the answer. */
 static void take_request(struct sched *s, const struct lks_http_request *request,
@@ -66,9 +100,11 @@ static void take_request(struct sched *s, const struct lks_http_request *request
     if (s->jobs[0] != '\0' && lks_str_is(lks_buf_view(&request->path), "/v1/jobs")) {
         reply->status = 200;
         lks_buf_add(&reply->body, lks_str_from(s->jobs));
-    } else if (s->token == NULL)
+    } else if (s->token == NULL) {
         lks_schedsim_take(&s->model, request, reply);
-    else if (lks_str_find(lks_buf_view(&request->head), lks_str_from(header)) >= 0)
+        if (s->policy != NULL)
+            take_policy(s, request, reply);
+    } else if (lks_str_find(lks_buf_view(&request->head), lks_str_from(header)) >= 0)
         slurmrestd_model_take(&s->model, "v0.0.41", request, reply);
     else
         reply->status = 401;
@@ -487,6 +523,7 @@ static void test_slurmrestd(void)
         CHECK(!is_closed(&s, "n1"));
         CHECK(is_closed(&s, "n2"));
         CHECK(comes(&c, "/v1/schedulers", "\"unfenced\":4,"));
+        CHECK(lks_str_find(ctl_log(&c), LKS_STR("cannot be listed")) < 0);
         know_token(&s, "second.token.two");
         (void)unlink(file);
         ctl_apply(&c, 5); /* n4 is new, and asked about at once */
@@ -554,6 +591,243 @@ static void test_moved(void)
     ctl_fini(&c);
 }
 
+/* Several schedulers -------------------------------------------------------------------------- */
+
+/* Both know every node. The second starts a job on n1 that does not end by itself. */
+static void set_up_both(struct sched both[2], const struct ctl *c)
+{
+    static const char *const sockets[] = {"slurm.sock", "other.sock"};
+    const struct lks_schedsim_job job = {.kind = LKS_SCHEDSIM_BATCH, .length = 3600 * LKS_SECOND};
+    const uint32_t on[] = {1};
+    for (unsigned k = 0; k < 2; k++) {
+        both[k] = (struct sched){.lock = PTHREAD_MUTEX_INITIALIZER};
+        snprintf(both[k].path, sizeof(both[k].path), "%s", ctl_path(c, sockets[k]));
+        lks_schedsim_init(&both[k].model, 1 + k, wall());
+        for (unsigned i = 0; i < 3; i++) {
+            char name[8];
+            snprintf(name, sizeof(name), "n%u", i);
+            (void)lks_schedsim_add(&both[k].model, name, LKS_SCHEDSIM_BATCH);
+        }
+    }
+    CHECK(lks_schedsim_start(&both[1].model, &job, on, 1));
+}
+
+static void end_job(struct sched *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < s->model.job_count; i++)
+        s->model.jobs[i].ends = 1;
+    s->model.next = 0;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* No manifest names the scheduler that tests play: the journal has a row of a pool with it, signed
+ * as lockstepd signs every one. */
+static bool name_both(struct ctl *c)
+{
+    LKS_CLEANUP(lks_secrets_fini) struct lks_secrets secrets = {0};
+    const struct lks_record pool = {
+        .kind = LKS_RECORD_POOL,
+        .pool = {.name = LKS_STR("p"),
+                 .posture = LKS_STR("dev"),
+                 .criticality = 10,
+                 .enforce = LKS_STR("observe"),
+                 .sched = LKS_STR("slurm+simulated"),
+                 .by = LKS_STR("user:kim"),
+                 .deviations = true,
+                 .sweep = 24 * 3600 * LKS_SECOND},
+    };
+    struct lks_store store = {0};
+    struct lks_err err = {0};
+    char path[128];
+    snprintf(path, sizeof(path), "%s/journal.db", c->data);
+    CHECK_INT(ctl_stop(c), 0);
+    if (!CHECK_CODE(lks_store_sqlite_open(path, LKS_STORE_OWN, &store, &err), LKS_OK))
+        return false;
+    CHECK_CODE(lks_secrets_load(c->data, "file:seal.key", &secrets, &err), LKS_OK);
+    lks_test_append_record(&store, wall(), &pool, NULL, &secrets.journal);
+    store.ops->close(store.self);
+    return ctl_start(c);
+}
+
+/* Whether the node counts as drained for its hold. */
+static bool is_emptied(const struct ctl *c, const char *path)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    return CHECK_INT(ctl_once(c, "GET", path, NULL, &answer), 200) &&
+           lks_str_find(lks_buf_view(&answer), LKS_STR("\"emptied\"")) >= 0;
+}
+
+/* One of them lags, fails, and has the node drained by another: the node waits for it. */
+static void check_waits(const struct ctl *c, struct sched both[2])
+{
+    static const char *const reason = "{\"reason\":\"r\"}";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n1/hold", reason, &answer), 200);
+    CHECK(comes(c, "/v1/nodes/n1", "\"schedulers\":[{\"name\":\"slurm\",\"state\":\"drained\""));
+    CHECK(comes(c, "/v1/nodes/n1", "{\"name\":\"simulated\",\"state\":\"draining\",\"jobs\":1"));
+    CHECK(comes(c, "/v1/nodes/n1",
+                "\"scheduler\":{\"name\":\"slurm+simulated\",\"state\":\"draining\",\"jobs\":1}"));
+    CHECK(is_closed(&both[0], "n1") && is_closed(&both[1], "n1"));
+    CHECK(!is_emptied(c, "/v1/nodes/n1"));
+    stop(&both[1]);
+    end_job(&both[1]);
+    CHECK(comes(c, "/v1/nodes/n1", "{\"name\":\"simulated\",\"state\":\"no answer\""));
+    CHECK(!is_emptied(c, "/v1/nodes/n1"));
+    if (!start(&both[1]))
+        return;
+    CHECK(comes(c, "/v1/nodes/n1", "\"emptied\""));
+    CHECK(comes(c, "/v1/nodes/n1",
+                "\"scheduler\":{\"name\":\"slurm+simulated\",\"state\":\"drained\",\"jobs\":0}"));
+    pthread_mutex_lock(&both[1].lock);
+    lks_schedsim_other(&both[1].model, lks_schedsim_find(&both[1].model, LKS_STR("n2")), "kim");
+    pthread_mutex_unlock(&both[1].lock);
+    CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n2/hold", reason, &answer), 200);
+    CHECK(comes(c, "/v1/alarms", "for it in simulated: simulated: "));
+    CHECK(!is_emptied(c, "/v1/nodes/n2"));
+    CHECK_INT(ctl_once(c, "DELETE", "/v1/nodes/n1?reason=r", NULL, &answer), 409);
+    CHECK_HAS(lks_buf_view(&answer), "lockstep drains 'n1' in slurm, and nothing would end");
+    CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n1/release", reason, &answer), 200);
+    CHECK(
+        comes(c, "/v1/nodes/n1",
+              "\"scheduler\":{\"name\":\"slurm+simulated\",\"state\":\"in service\",\"jobs\":0}"));
+    CHECK(!is_closed(&both[0], "n1") && !is_closed(&both[1], "n1"));
+}
+
+static void test_both(void)
+{
+    struct ctl c = {0};
+    struct sched both[2];
+    char more[512];
+    ctl_init(&c, "");
+    set_up_both(both, &c);
+    snprintf(more, sizeof(more),
+             "slurm: {bridges: [\"lab=unix:%s\"]}\nsimulated: {bridges: [\"lab=unix:%s\"]}\n"
+             "bmc: {speed: 50}\n",
+             both[0].path, both[1].path);
+    ctl_configure(&c, more);
+    if (start(&both[0]) && start(&both[1]) && ctl_start(&c)) {
+        ctl_apply(&c, 3);
+        CHECK(comes(&c, "/v1/nodes/n0",
+                    "\"scheduler\":{\"name\":\"slurm\",\"state\":\"in service\""));
+        if (CHECK(name_both(&c))) {
+            CHECK(comes(&c, "/v1/schedulers",
+                        "\"pool\":\"p\",\"scheduler\":\"simulated\",\"name\":\"p in "
+                        "simulated\",\"nodes\":3,"));
+            CHECK(comes(
+                &c, "/v1/schedulers",
+                "\"pool\":\"p\",\"scheduler\":\"slurm\",\"name\":\"p in slurm\",\"nodes\":3,"));
+            CHECK(
+                comes(&c, "/v1/schedulers/bridges", "\"scheduler\":\"simulated\",\"known\":true"));
+            check_waits(&c, both);
+        }
+        ctl_stop(&c);
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        stop(&both[k]);
+        lks_schedsim_fini(&both[k].model);
+    }
+    ctl_fini(&c);
+}
+
+/* Until no reason is shown why a bridge has no policy. */
+static bool all_written(const struct ctl *c)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
+        if (ctl_once(c, "GET", "/v1/schedulers", NULL, &answer) == 200 &&
+            lks_str_find(lks_buf_view(&answer), LKS_STR("policy_text")) < 0)
+            return true;
+    }
+    return false;
+}
+
+static void grant(const struct ctl *c, const char *id, const char *scope)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char body[160];
+    snprintf(body, sizeof(body), "{\"identity\":\"%s\",\"role\":\"viewer\",%s}", id, scope);
+    CHECK_INT(ctl_once(c, "POST", "/v1/access", body, &answer), 200);
+}
+
+static struct lks_client *client_of(const struct ctl *c, const char *id)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char server[64], body[160], token[LKS_TOKEN_TEXT_MAX];
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    snprintf(body, sizeof(body), "{\"id\":\"%s\",\"identity\":\"%s\"}", id, id);
+    CHECK_INT(ctl_once(c, "POST", "/v1/tokens", body, &answer), 200);
+    (void)ctl_text(&answer, "token", token, sizeof(token));
+    snprintf(server, sizeof(server), "https://localhost:%u", c->people);
+    const struct lks_client_options options = {.server = server,
+                                               .ca = ctl_path(c, "data/ca.crt"),
+                                               .token = token,
+                                               .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    return client;
+}
+
+/* The address of a bridge is for those who read its site. */
+static void check_readers(const struct ctl *c)
+{
+    static const char *const ids[] = {"of-pool", "of-both"};
+    for (size_t i = 0; i < LKS_COUNT(ids); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+        lks_test_case("%s", ids[i]);
+        grant(c, ids[i], "\"pool\":\"p\"");
+        if (i > 0)
+            grant(c, ids[i], "\"site\":\"lab\"");
+        struct lks_client *client = client_of(c, ids[i]);
+        CHECK_INT(ctl_ask(client, "GET", "/v1/schedulers", NULL, &answer), 200);
+        CHECK_HAS(lks_buf_view(&answer), "the bridge writes no file; start it with");
+        CHECK_INT(lks_str_find(lks_buf_view(&answer), LKS_STR("backup.sock")) >= 0, i > 0);
+        lks_client_free(client);
+    }
+}
+
+static void answer_policy(struct sched *s, const char *answer)
+{
+    pthread_mutex_lock(&s->lock);
+    s->policy = answer;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Both bridges of a site write the policy of submissions, and the one that does not is named. */
+static void test_policies(void)
+{
+    struct ctl c = {0};
+    struct sched two[2];
+    char more[512];
+    ctl_init(&c, "");
+    for (unsigned k = 0; k < 2; k++) {
+        set_up(&two[k], &c);
+        two[k].policy = k == 0 ? "{\"written\":true}" : "{\"error\":\"no space\"}";
+    }
+    snprintf(two[1].path, sizeof(two[1].path), "%s", ctl_path(&c, "backup.sock"));
+    snprintf(more, sizeof(more),
+             "slurm: {bridges: [\"lab=unix:%s\", \"lab=unix:%s\"]}\nbmc: {speed: 50}\n",
+             two[0].path, two[1].path);
+    ctl_configure(&c, more);
+    if (start(&two[0]) && start(&two[1]) && ctl_start(&c)) {
+        ctl_apply(&c, 3);
+        CHECK(comes(&c, "/v1/schedulers", "backup.sock: "));
+        CHECK(comes(&c, "/v1/schedulers", "\"policy\":\"20"));
+        answer_policy(&two[1], "{\"written\":false}");
+        CHECK(comes(&c, "/v1/schedulers", "backup.sock: the bridge writes no file"));
+        check_readers(&c);
+        answer_policy(&two[1], "{\"written\":true}");
+        CHECK(all_written(&c));
+        ctl_stop(&c);
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        stop(&two[k]);
+        CHECK(two[k].policies > 0);
+        lks_schedsim_fini(&two[k].model);
+    }
+    ctl_fini(&c);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -564,6 +838,8 @@ int main(void)
         {"slurmrestd and its token", test_slurmrestd},
         {"a site without a bridge", test_unconfigured},
         {"nodes that move to another site", test_moved},
+        {"two schedulers of one pool", test_both},
+        {"the policy of two bridges", test_policies},
         {NULL, NULL},
     });
 }

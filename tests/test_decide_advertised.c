@@ -1,6 +1,6 @@
 /* What a scheduler advertises of nodes: a reading of its own, drift where it is not what the stack
  * pins, and no reading at all where there is no scheduler. */
-#include "core/actions/sched.h"
+#include "core/actions/sched_book.h"
 #include "core/decision/event.h"
 #include "core/rows/alarm.h"
 #include "core/rows/node.h"
@@ -22,6 +22,7 @@ enum { MANIFEST_MAX = 65536, NODES = 20 };
 
 struct world {
     struct lks_asked asked;
+    struct lks_sched_book book;
     struct lks_str golden;
 };
 
@@ -65,6 +66,7 @@ static void make(struct world *w, const char *enforce, const char *acts)
 static void world_fini(struct world *w)
 {
     lks_asked_fini(&w->asked);
+    lks_sched_book_fini(&w->book);
 }
 
 static void report(struct world *w, const char *name)
@@ -230,7 +232,8 @@ static struct lks_str hear_outage(struct world *w, const char *outage)
     struct lks_sched_said said = {.known = true};
     struct lks_event event;
     snprintf(said.outage, sizeof(said.outage), "%s", outage);
-    if (!lks_sched_outage(&w->asked.state, 0, &said, &event))
+    lks_sched_book_heard(&w->book, 0, LKS_STR("slurm"), &said, w->asked.now, 1);
+    if (!lks_sched_book_outage(&w->book, &w->asked.state, 0, &event))
         return LKS_STR("no news");
     return lks_asked(&w->asked, &event);
 }
@@ -246,8 +249,14 @@ static void test_outage(void)
     const struct lks_record open = {
         .kind = LKS_RECORD_UNDRAINED,
         .undrained = {.node = LKS_STR("n1"), .owner = LKS_STR("change:1"), .reason = LKS_STR("x")}};
+    struct lks_sched_due due[NODES];
+    const struct lks_facts facts = {0};
     struct lks_event event;
+    struct lks_err err = {0};
+    uint32_t count = 0;
     make(&w, "on", "alarm");
+    CHECK_CODE(lks_sched_book_due(&w.book, &w.asked.state, &facts, 1, NODES, due, &count, &err),
+               LKS_OK);
     CHECK_STR(hear_outage(&w, ""), "no news");
     CHECK_STR(hear_outage(&w, "down"), "noted node=n1 note=outage on=1 text=down\n");
     CHECK_STR(hear_outage(&w, "in maintenance"), "no news");

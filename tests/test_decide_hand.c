@@ -671,10 +671,7 @@ static const struct {
     {"and answers again", "slurm", {HOLD_IT, DRAINED, SILENT, DRAINED, IDLE_READ}, "yes"},
     {"drained without a hold", "slurm", {DRAINED, IDLE_READ}, "it is in service"},
     {"the hold ended", "slurm", {HOLD_IT, DRAINED, IDLE_READ, RELEASED}, "it is in service"},
-    {"without a driver",
-     "kubernetes",
-     {HOLD_IT, DRAINED, IDLE_READ},
-     "drain nodes in scheduler kubernetes yet"},
+    {"without a driver", "lsf", {HOLD_IT, DRAINED, IDLE_READ}, "drain nodes in scheduler lsf yet"},
 };
 
 static void test_sched(void)

@@ -29,7 +29,7 @@ static void answer(struct lks_decisions *d, const char *job, bool yes, bool warn
     }
     list->items = items;
     list->total = list->count;
-    lks_decisions_note(d, lks_str_from(job), &a);
+    lks_decisions_note(d, lks_str_from(job), (struct lks_str){0}, &a);
 }
 
 static const char *const two[] = {"gpu2", "gpu1", NULL};
@@ -78,6 +78,37 @@ static void test_counts(void)
               "\"text\":\"driver: 570 is not 580\",\"count\":2,"
               "\"first\":\"1970-01-01T00:01:00.000Z\",\"last\":\"1970-01-01T00:03:00.000Z\","
               "\"admitted\":false}\n");
+}
+
+/* The user is the one that the last question named. */
+static void test_users(void)
+{
+    static const struct {
+        const char *name, *users[3], *shown;
+    } rows[] = {
+        {"none", {"", "", NULL}, ""},
+        {"the last one", {"kim", "lee", NULL}, "lee"},
+        {"a question without one changes nothing", {"kim", "", NULL}, "kim"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_decisions_fini) struct lks_decisions d = {0};
+        LKS_CLEANUP(lks_decisions_fini) struct lks_decisions again = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0};
+        static const struct lks_decided *entries[LKS_DECISIONS_MAX];
+        struct lks_admit a = {.yes = true, .asked = MINUTE};
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].name);
+        CHECK_CODE(lks_decisions_init(&d, 1, SEED, &err), LKS_OK);
+        CHECK_CODE(lks_decisions_init(&again, 1, SEED, &err), LKS_OK);
+        for (size_t k = 0; rows[i].users[k] != NULL; k++)
+            lks_decisions_note(&d, LKS_STR("a"), lks_str_from(rows[i].users[k]), &a);
+        CHECK_INT(lks_decisions_list(&d, UINT64_MAX, entries), 1);
+        CHECK_STR(lks_str_from(entries[0]->user), rows[i].shown);
+        CHECK(lks_decisions_take(&d, &lines));
+        lks_decisions_load(&again, lks_buf_view(&lines));
+        CHECK_INT(lks_decisions_list(&again, UINT64_MAX, entries), 1);
+        CHECK_STR(lks_str_from(entries[0]->user), rows[i].shown);
+    }
 }
 
 static void test_sample(void)
@@ -237,6 +268,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"by job, reason and answer", test_counts},
+        {"users", test_users},
         {"yeses are sampled", test_sample},
         {"lines come back", test_lines},
         {"entries and lines are bounded", test_bounds},

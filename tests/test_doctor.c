@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 16, ANSWERS = 11 };
+enum { FILE_MAX = 1 << 16, ANSWERS = 15 };
 
 static struct lks_tree tree;
 
@@ -49,7 +49,8 @@ static const struct row {
     const char *metrics, *fleet, *sweeps, *endpoints;
     int exit;
     const char *check, *state, *text, *fix; /* of a finding; `fix` NULL: it has none */
-    const char *schedulers; /* of the check "bridges": bridges. NULL: no pool has one */
+    const char *schedulers; /* of the check "bridges": bridges, of "admission": alarms. NULL: none
+                             */
 } rows[] = {
     {"it answers", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "socket", "good",
      "lockstepd answers at unix:", NULL, NULL},
@@ -116,6 +117,13 @@ static const struct row {
     {"a scheduler that does not answer", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "schedulers",
      "bad", "do not answer for these nodes or do not know them", "lockstep scheduler ls",
      SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":2,\"gres\":0,\"gres_differ\":0")},
+    {"one of two schedulers does not answer", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "schedulers",
+     "bad", "p in kubernetes (2 nodes: no route)", "lockstep scheduler ls",
+     ITEMS(
+         "{\"pool\":\"p\",\"scheduler\":\"slurm\",\"name\":\"p in slurm\",\"nodes\":3," CALM
+         "},{\"pool\":\"p\",\"scheduler\":\"kubernetes\",\"name\":\"p in kubernetes\",\"nodes\":3,"
+         "\"unfenced\":0,\"missing\":0,\"failing\":2,\"gres\":0,\"gres_differ\":0,"
+         "\"text\":\"no route\"}")},
     {"nodes that a scheduler does not know", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "schedulers",
      "bad", "do not answer for these nodes or do not know them", "lockstep scheduler ls",
      SCHEDULER("\"unfenced\":0,\"missing\":1,\"failing\":0,\"gres\":0,\"gres_differ\":0")},
@@ -128,6 +136,13 @@ static const struct row {
     {"a list of jobs that does not come", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "job lists",
      "bad", "no job of a draining node is requeued: p (since ", STAYS_FIX,
      SCHEDULER(CALM ",\"unlisted\":\"2026-11-01T00:00:00.000Z\",\"unlisted_text\":\"cut off\"")},
+    {"no start without an answer", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "admission", "good",
+     "no start of a job without an answer", NULL, NULL},
+    {"starts without an answer", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "admission", "note",
+     "without an answer: user:slurm (since 2026-11-01T00:00:00.000Z: 3 jobs)",
+     "lockstep alarm release 7 --reason TEXT    # when the cause is repaired",
+     ITEMS("{\"id\":7,\"kind\":\"unanswered\",\"subject\":\"user:slurm\",\"text\":\"3 jobs\","
+           "\"raised\":\"2026-11-01T00:00:00.000Z\"}")},
     {"GPUs that a scheduler advertises", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "gres", "good",
      "schedulers advertise the GPUs that stacks pin", NULL,
      SCHEDULER("\"unfenced\":0,\"missing\":0,\"failing\":0,\"gres\":3,\"gres_differ\":0")},
@@ -149,6 +164,28 @@ static const struct row {
     {"verdicts that another program replaces", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts",
      "bad", "p (1 node: requests succeed, and the nodes do not keep what they set)", STAYS_FIX,
      TRUTH("2", "1", "1")},
+    {"a slot for each stack", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "slots", "good",
+     "no pool has more stacks than slots", NULL, SCHEDULER(CALM ",\"slots\":2,\"slotless\":0")},
+    {"more stacks than slots", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "slots", "note",
+     "without a slot, which jobs on several nodes leave out: p (2 nodes); end a change or a pin",
+     "lockstep scheduler ls", SCHEDULER(CALM ",\"slots\":3,\"slotless\":2")},
+    {"a slot that is not free yet", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "slots", "good",
+     "no pool has more stacks than slots", NULL, SCHEDULER(CALM ",\"slots\":2,\"slotless\":2")},
+    {"runs that are read", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "runs", "good", "are read",
+     NULL, SCHEDULER(CALM)},
+    {"runs that are not", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "runs", "note",
+     "may miss runs of jobs that ended: p (not read since 2026-11-01T00:00:00.000Z: refused)",
+     STAYS_FIX,
+     SCHEDULER(CALM ",\"runs_failing\":\"2026-11-01T00:00:00.000Z\",\"runs_text\":\"refused\"")},
+    {"runs with a gap", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "runs", "note",
+     "p (a gap until 2026-11-01T00:00:00.000Z)", STAYS_FIX,
+     SCHEDULER(CALM ",\"runs_gap\":\"2026-11-01T00:00:00.000Z\"")},
+    {"a policy that is written", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "submissions", "good",
+     "bridges write the submission policy", NULL,
+     SCHEDULER(CALM ",\"policy\":\"2026-11-01T00:00:00.000Z\"")},
+    {"a policy that is not", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "submissions", "bad",
+     "in pools of slurm.stale_closed: p (no space left)", STAYS_FIX,
+     SCHEDULER(CALM ",\"policy_text\":\"no space left\"")},
     {"bridges that have the epoch", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "bridges", "good",
      "no bridge refuses the epoch of this leader", NULL,
      BRIDGES("\"known\":true,\"epoch\":\"none\"")},
@@ -182,10 +219,13 @@ static struct lks_str answer(const char *type, const char *body, struct lks_buf 
 static struct lks_run run(const struct row *row)
 {
     bool asked = row->schedulers != NULL, bridged = asked && strcmp(row->check, "bridges") == 0;
-    const char *schedulers = asked && !bridged ? row->schedulers : NO_SCHEDULER;
+    bool admits = asked && strcmp(row->check, "admission") == 0;
+    const char *schedulers = asked && !bridged && !admits ? row->schedulers : NO_SCHEDULER;
+    const char *alarms = admits ? row->schedulers : NO_SCHEDULER;
     const char *bridges = bridged ? row->schedulers : NO_SCHEDULER;
-    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,    schedulers,
-                                   schedulers,         bridges,      schedulers,    schedulers,
+    const char *bodies[ANSWERS] = {"{\"ready\":true}", row->metrics, row->fleet,    alarms,
+                                   schedulers,         schedulers,   bridges,       schedulers,
+                                   schedulers,         schedulers,   schedulers,    schedulers,
                                    schedulers,         row->sweeps,  row->endpoints};
     struct lks_buf texts[ANSWERS] = {0};
     struct lks_liar liar = {.turn_count = ANSWERS};

@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define MINUTE (60 * LKS_SECOND)
 
@@ -101,10 +102,49 @@ static const struct {
     bool in_file;
     enum lks_drain_sched leave;
 } scheds[] = {
-    {"none", true, LKS_DRAIN_AGENT},         {"slurm", true, LKS_DRAIN_DRIVEN},
-    {"kubernetes", true, LKS_DRAIN_NOT_YET}, {"simulated", false, LKS_DRAIN_DRIVEN},
-    {"Slurm", false, LKS_DRAIN_NOT_YET},     {"lsf", false, LKS_DRAIN_NOT_YET},
+    {"none", true, LKS_DRAIN_AGENT},        {"slurm", true, LKS_DRAIN_DRIVEN},
+    {"kubernetes", true, LKS_DRAIN_DRIVEN}, {"simulated", false, LKS_DRAIN_DRIVEN},
+    {"Slurm", false, LKS_DRAIN_NOT_YET},    {"lsf", false, LKS_DRAIN_NOT_YET},
 };
+
+/* Pools with several: which of them are asked, what they offer, and which cannot be asked. */
+static const struct {
+    const char *sched;
+    enum lks_drain_sched leave;
+    const char *asked;    /* in their order */
+    const char *reserves; /* the first that does */
+    const char *mute;
+} several[] = {
+    {"", LKS_DRAIN_AGENT, "", "", ""},
+    {"none", LKS_DRAIN_AGENT, "", "none", ""},
+    {"slurm", LKS_DRAIN_DRIVEN, "slurm ", "slurm", ""},
+    {"kubernetes", LKS_DRAIN_DRIVEN, "kubernetes ", "kubernetes", ""},
+    {"slurm+kubernetes", LKS_DRAIN_DRIVEN, "slurm kubernetes ", "slurm", ""},
+    {"kubernetes+slurm", LKS_DRAIN_DRIVEN, "kubernetes slurm ", "slurm", ""},
+    {"slurm+simulated", LKS_DRAIN_DRIVEN, "slurm simulated ", "slurm", ""},
+    {"slurm+lsf", LKS_DRAIN_NOT_YET, "slurm ", "slurm", "lsf"},
+};
+
+static void test_several(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(several); i++) {
+        struct lks_str sched = lks_str_from(several[i].sched), rest = sched;
+        const struct lks_drain_named *row;
+        char asked[64] = "";
+        lks_test_case("'%s'", several[i].sched);
+        CHECK_INT(lks_drain_sched(sched), several[i].leave);
+        while ((row = lks_drain_sched_next(&rest, 0)) != NULL) {
+            size_t used = strlen(asked);
+            snprintf(asked + used, sizeof(asked) - used, "%s ", row->name);
+            CHECK(lks_drain_sched_has(sched, lks_str_from(row->name)));
+        }
+        CHECK_STR(lks_str_from(asked), several[i].asked);
+        CHECK_STR(lks_drain_sched_first(sched, LKS_DRAIN_RESERVES), several[i].reserves);
+        CHECK_STR(lks_drain_sched_mute(sched), several[i].mute);
+        CHECK(!lks_drain_sched_has(sched, LKS_STR("lsf")));
+        CHECK(!lks_drain_sched_has(sched, LKS_STR("slurm+simulated")));
+    }
+}
 
 static void test_scheds(void)
 {
@@ -132,6 +172,7 @@ int main(void)
         {"numbers of the table", test_numbers},
         {"jobs", test_jobs},
         {"schedulers", test_scheds},
+        {"several schedulers", test_several},
         {NULL, NULL},
     });
 }

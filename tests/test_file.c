@@ -364,21 +364,25 @@ static void test_replace_together(void)
     folder_fini(&f);
 }
 
-/* A file that others read has its mode from the first moment. */
+/* A file that others read has its mode, whatever the umask is. */
 static void test_replace_as(void)
 {
+    static const mode_t masks[] = {0, 022, 077, 0777};
     struct folder f;
     struct stat st;
     struct lks_err err = {0};
     char path[128];
     folder_init(&f);
     path_in(&f, "everybody", path);
-    mode_t mask = umask(022);
-    CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
-    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
-    CHECK_CODE(lks_file_replace_as(path, 0644, LKS_STR("y"), &err), LKS_OK);
-    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0644);
-    (void)umask(mask);
+    for (size_t i = 0; i < LKS_COUNT(masks); i++) {
+        lks_test_case("umask %03o", (unsigned)masks[i]);
+        mode_t mask = umask(masks[i]);
+        CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
+        CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+        CHECK_CODE(lks_file_replace_as(path, 0644, LKS_STR("y"), &err), LKS_OK);
+        CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0644);
+        (void)umask(mask);
+    }
     unlink(path);
     folder_fini(&f);
 }

@@ -4,6 +4,8 @@
 #include "tests/facts.h"
 #include "tests/test.h"
 
+#include <stdio.h>
+
 enum { TEXT_MAX = 16 * 1024 * 1024 };
 
 #define HEAD  "lockstep: 1\nkind: Fleet\nname: f\n"
@@ -239,6 +241,32 @@ static const struct {
      HEAD "pools: {train: {posture: dev, reserve: true}}\n" NODES,
      "f.yaml:4:31: pools.train.reserve: only Slurm reserves nodes: add 'sched: slurm', or remove "
      "reserve"},
+    {"two schedulers, one of which reserves",
+     HEAD "pools: {train: {posture: dev, sched: [kubernetes, slurm], reserve: true}}\n" NODES,
+     NULL},
+    {"reservations of the other scheduler",
+     HEAD "pools: {train: {posture: dev, sched: [kubernetes], reserve: true}}\n" NODES,
+     "f.yaml:4:52: pools.train.reserve: only Slurm reserves nodes: add 'sched: slurm', or remove "
+     "reserve"},
+    {"no scheduler in a list", HEAD "pools: {train: {posture: dev, sched: [slurm, none]}}\n" NODES,
+     "f.yaml:4:46: pools.train.sched[2]: 'none' cannot be in a list: remove it, or write it "
+     "instead of the list"},
+    {"a scheduler twice",
+     HEAD "pools: {train: {posture: dev, sched: [slurm, kubernetes, slurm]}}\n" NODES,
+     "f.yaml:4:58: pools.train.sched[3]: 'slurm' is in the list twice"},
+    {"an empty list of schedulers", HEAD "pools: {train: {posture: dev, sched: []}}\n" NODES,
+     "f.yaml:4:31: pools.train.sched: the list is empty; name at least one, or write 'none'"},
+    {"a scheduler in the list that there is not",
+     HEAD "pools: {train: {posture: dev, sched: [slurm, kubernets]}}\n" NODES,
+     "f.yaml:4:46: pools.train.sched[2]: no such value 'kubernets'; did you mean 'kubernetes'?"},
+    {"a number in the list of schedulers",
+     HEAD "pools: {train: {posture: dev, sched: [slurm, 1]}}\n" NODES,
+     "f.yaml:4:46: pools.train.sched[2]: expected one of slurm, kubernetes, found the number 1"},
+    {"a map of schedulers", HEAD "pools: {train: {posture: dev, sched: {slurm: true}}}\n" NODES,
+     "f.yaml:4:31: pools.train.sched: expected one of none, slurm, kubernetes, found a map"},
+    {"the simulated scheduler, which no file may name",
+     HEAD "pools: {train: {posture: dev, sched: [slurm, simulated]}}\n" NODES,
+     "f.yaml:4:46: pools.train.sched[2]: no such value 'simulated'; one of: slurm, kubernetes"},
     {"no headroom at all", HEAD "pools: {train: {posture: dev, headroom: 0}}\n" NODES,
      "f.yaml:4:31: pools.train.headroom: 0 is not between 1 and 1000000"},
     {"more than all of it",
@@ -311,6 +339,31 @@ static void test_pools(void)
     CHECK_INT(dev->policy.branch_count, 0);
     CHECK(dev->policy.minor && !dev->policy.forward);
     CHECK(m.fleets[0].nodes[0].pool == dev);
+}
+
+/* Several schedulers are one text, in the order of the table, however the file has them. */
+static const struct {
+    const char *name, *sched, *is;
+} scheds[] = {
+    {"a word", "slurm", "slurm"},
+    {"none", "none", "none"},
+    {"a list of one", "[slurm]", "slurm"},
+    {"two", "[slurm, kubernetes]", "slurm+kubernetes"},
+    {"two the other way round", "[kubernetes, slurm]", "slurm+kubernetes"},
+};
+
+static void test_scheds(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(scheds); i++) {
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+        struct lks_err err = {0};
+        char text[512];
+        lks_test_case("%s", scheds[i].name);
+        snprintf(text, sizeof(text), HEAD "pools: {train: {posture: dev, sched: %s}}\n" NODES,
+                 scheds[i].sched);
+        if (CHECK_CODE(parse(text, &m, &err), LKS_OK))
+            CHECK_STR(m.fleets[0].pools[0].sched, scheds[i].is);
+    }
 }
 
 /* Without data of a metric that a site wrote itself a wave does not pass, unless it says so. */
@@ -492,6 +545,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"fleet: texts", test_texts},
         {"fleet: pools", test_pools},
+        {"fleet: schedulers of a pool", test_scheds},
         {"fleet: what has to be measured", test_criticals},
         {"fleet: changes", test_changes},
         {"fleet: jobs", test_jobs},

@@ -379,6 +379,7 @@ static void operate(struct lks_client *admin)
     fine(admin, "nodes", "/v1/nodes", "", &t);
     CHECK_INT(crew_count(&t, "items"), 4);
     fine(admin, "alarms", "/v1/alarms?open=true", "", &t);
+    fine(admin, "jobs", "/v1/jobs?interrupted=true", "", &t);
     fine(admin, "journal", "/v1/journal?from=2&limit=3", "", &t);
     CHECK_HAS(lks_buf_view(&t.answer.body), "{\"seq\":4,");
     fine(admin, "journalHead", "/v1/journal/head", "", &t);
@@ -571,7 +572,7 @@ static const struct {
      "limit: expected a whole number from 1 to"},
     {"unknown word", "GET", "/v1/nodes?liveness=alive", "", 400, "liveness: no such value 'alive'"},
     {"not a truth", "GET", "/v1/nodes?held=yes", "", 400, "held: expected true or false"},
-    {"version of nothing", "GET", "/v1/nodes?version=1", "", 400, "of which component?"},
+    {"version of nothing", "GET", "/v1/nodes?version=1", "", 400, "version needs component"},
     {"a cursor of nobody's", "GET", "/v1/nodes?after=zz", "", 400, "after:"},
     {"a body that is none", "POST", "/v1/access", "{", 400, "body:"},
     {"no body", "POST", "/v1/access", "", 400, "needs 'identity'"},

@@ -581,7 +581,63 @@ static const struct {
      1,
      "--seconds: '0' is not from 1 to 300\n",
      "admincomment=lockstep: no answer"},
-    {"neither start nor refuse", "", "", {"--without-answer=maybe"}, 0, "neither start", ""},
+    {"another word than start, refuse and last",
+     "",
+     "",
+     {"--without-answer=maybe"},
+     1,
+     "is none of start, refuse and last\n",
+     "admincomment=lockstep: no answer"},
+    {"an option that there is not, and no word for that",
+     "",
+     "",
+     {"--bogus"},
+     0,
+     "no option '--bogus'; the job starts",
+     ""},
+    {"one where the site starts jobs",
+     "",
+     "",
+     {"--without-answer", "start", "--bogus"},
+     0,
+     "no option '--bogus'; the job starts",
+     ""},
+    {"one where the site starts none",
+     "",
+     "",
+     {"--bogus", "--without-answer", "refuse"},
+     1,
+     "no option '--bogus'\n",
+     "admincomment=lockstep: no answer"},
+    {"one where the last answers count",
+     "",
+     "",
+     {"--bogus", "--without-answer=last", "--state", "/nowhere"},
+     1,
+     "no option '--bogus'; the job waits\n",
+     "admincomment=lockstep: no answer"},
+    {"a word that is given twice",
+     "",
+     "",
+     {"--without-answer=refuse", "--without-answer=start"},
+     1,
+     "--without-answer is given twice\n",
+     "admincomment=lockstep: no answer"},
+    {"a word that is not given",
+     "",
+     "",
+     {"--without-answer"},
+     1,
+     "--without-answer needs WHAT\n",
+     "admincomment=lockstep: no answer"},
+    {"the last answers, and no folder of them",
+     "",
+     "",
+     {"--without-answer=last"},
+     1,
+     "last needs --state DIR; the job waits\n",
+     "admincomment=lockstep: no answer"},
+    {"yes, by an override", "echo 'yes: by an override: CHG-1'", "", {NULL}, 0, "", ""},
 };
 
 static void make_prolog(struct place *p, const char *lockstep, const char *scontrol)
@@ -602,7 +658,8 @@ static int run_prolog(const struct place *p, const char *const *words, size_t co
     char scontrol[512];
     const char *argv[16] = {LKS_PROLOG_PROGRAM, "--lockstep", p->check, "--scontrol", scontrol};
     snprintf(scontrol, sizeof(scontrol), "%s/scontrol", p->tree.path);
-    memcpy(argv + 5, words, count * sizeof(words[0]));
+    for (size_t i = 0; i < count; i++)
+        argv[5 + i] = words[i];
     return run(p, argv);
 }
 
@@ -619,6 +676,34 @@ static void test_prolog(void)
         CHECK_INT(is_there(&p, "told"), prologs[i].told[0] != '\0');
         end_place(&p);
     }
+}
+
+/* A user may not make a question that has no answer: the job would start without one. */
+static void test_prolog_wishes(void)
+{
+    static const struct {
+        const char *name, *image, *lockstep;
+        int exit;
+        const char *said;
+    } rows[] = {
+        {"an image that spoils the question", "a", "echo 'body: images[0].ref' >&2; exit 3", 1,
+         "no: lockstepd cannot evaluate the image or the stack that the job names: body: "
+         "images[0]"},
+        {"the same status without an image", NULL, "echo 'body: job' >&2; exit 3", 0,
+         "no answer from lockstepd: body: job; status 3; the job starts"},
+        {"an outage beside an image", "a", AWAY, 0, "no route; status 4; the job starts"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct place p;
+        lks_test_case("%s", rows[i].name);
+        make_prolog(&p, rows[i].lockstep, "");
+        CHECK((rows[i].image != NULL ? setenv("SPANK_LOCKSTEP_IMAGE", rows[i].image, 1)
+                                     : unsetenv("SPANK_LOCKSTEP_IMAGE")) == 0);
+        CHECK_INT(run_prolog(&p, NULL, 0), rows[i].exit);
+        CHECK_HAS(lks_str_from(text_of(&p, "said")), rows[i].said);
+        end_place(&p);
+    }
+    CHECK(unsetenv("SPANK_LOCKSTEP_IMAGE") == 0);
 }
 
 static void test_prolog_asks(void)
@@ -655,6 +740,14 @@ static void test_streams(void)
     lks_test_case("a check");
     CHECK_INT(run_health(&p, "30", NULL, NULL), streamless ? 6 : 0);
     CHECK_STR(lks_str_from(notice(&p)), streamless ? "" : HEAD "passed");
+    end_place(&p);
+    lks_test_case("a prolog");
+    static const char *const start[] = {"--without-answer=start"}, *const refuse[] = {
+                                                                       "--without-answer=refuse"};
+    make_prolog(&p, AWAY, "");
+    CHECK_INT(run_prolog(&p, NULL, 0), 0);
+    CHECK_INT(run_prolog(&p, start, 1), 0);
+    CHECK_INT(run_prolog(&p, refuse, 1), 1);
     streamless = false;
     end_place(&p);
 }
@@ -670,6 +763,7 @@ int main(void)
         {"slurm-health: usage", test_usage},
         {"slurm-epilog", test_epilog},
         {"slurm-prolog", test_prolog},
+        {"slurm-prolog: what a user asks for", test_prolog_wishes},
         {"slurm-prolog: what it asks", test_prolog_asks},
         {"no streams can be opened", test_streams},
         {0},

@@ -167,11 +167,12 @@ static const struct {
      HEAD
      "pools:\n" POOL("train", "") "nodes: [{hosts: g1, pool: train, class: l40s-pcie-8}]\n" A B,
      NULL, "train", "refused: g1 is of class l40s-pcie-8, which b is not for\n"},
-    {"a scheduler that nobody can ask",
-     HEAD "pools:\n" POOL("train", ", sched: kubernetes") "nodes:\n" GROUP("g1", "train", "") A B,
+    {"jobs that nothing can requeue",
+     HEAD "pools:\n" POOL("train", ", sched: kubernetes, drain_jobs: requeue") "nodes:\n" GROUP(
+         "g1", "train", "") A B,
      NULL, "train",
-     "refused: g1 is in pool train, whose scheduler (kubernetes) cannot be asked to drain it "
-     "yet\n"},
+     "refused: pool train requeues the jobs of nodes that drain, and lockstep requeues none in "
+     "kubernetes; set drain_jobs of the pool to wait\n"},
     {"a domain that is more than a pool can spare",
      HEAD "pools:\n" POOL("train", ", headroom: 3") "domains: {d1: {}}\nnodes:\n" GROUP(
          "x[1-4]", "train", ", domain: d1") A B,
@@ -279,14 +280,20 @@ static void test_held(void)
 /* A scheduler is asked through the bridge of the node's site: without one there is no plan. */
 static void test_bridges(void)
 {
-    static const struct lks_str fra[] = {LKS_STR_C("fra")}, oslo[] = {LKS_STR_C("oslo")},
-                                every[] = {LKS_STR_C("*")};
+#define BRIDGE(sched, site)                                                                        \
+    {                                                                                              \
+        LKS_STR_C(sched), LKS_STR_C(site)                                                          \
+    }
+    static const struct lks_plan_bridge fra[] = {BRIDGE("slurm", "fra")},
+                                        oslo[] = {BRIDGE("slurm", "oslo")},
+                                        every[] = {BRIDGE("slurm", "*")},
+                                        other[] = {BRIDGE("kubernetes", "fra")};
     static const char refused[] = "refused: g1 drains through slurm, and no bridge to it is "
                                   "configured for site 'fra'; add one to slurm.bridges in "
                                   "lockstepd.yaml\n";
     static const struct {
         const char *name;
-        const struct lks_str *sites;
+        const struct lks_plan_bridge *bridges;
         size_t count;
         const char *told;
     } bridged[] = {
@@ -294,6 +301,7 @@ static void test_bridges(void)
         {"that of its site", fra, 1, "wave 0"},
         {"that of every site", every, 1, "wave 0"},
         {"that of another site", oslo, 1, refused},
+        {"that of another scheduler", other, 1, refused},
         {"none", oslo, 0, refused},
     };
     for (size_t i = 0; i < LKS_COUNT(bridged); i++) {
@@ -305,8 +313,8 @@ static void test_bridges(void)
         const struct lks_plan_wish wish = {.pool = LKS_STR("train"),
                                            .stack = LKS_STR("b"),
                                            .hook = LKS_STR("site"),
-                                           .sched_sites = bridged[i].sites,
-                                           .sched_site_count = bridged[i].count};
+                                           .bridges = bridged[i].bridges,
+                                           .bridge_count = bridged[i].count};
         (void)plans_make(&p, &wish);
         (void)CHECK_HAS(plans_tell(&p, PLANS_WAVES | PLANS_NOTES), bridged[i].told);
         plans_end(&p);

@@ -1,10 +1,12 @@
 /*
  * The contract of schedulers (sched_contract.h) for the drivers that have a model: the bridge's
  * against the simulated scheduler, which speaks its protocol, and slurmrestd's against the same one
- * as slurmrestd would show it. Then the next request to a scheduler, and the meaning of its answer.
+ * as slurmrestd and an API server of Kubernetes would show it. Then the next request to a
+ * scheduler, and the meaning of its answer.
  */
 #include "core/plan/drain.h"
 #include "tests/facts.h"
+#include "tests/kubernetes_model.h"
 #include "tests/sched_contract.h"
 #include "tests/slurmrestd_model.h"
 #include "tests/test.h"
@@ -130,6 +132,12 @@ static void rest38_take(void *model, const struct lks_http_request *request,
     slurmrestd_model_take(model, "v0.0.38", request, out);
 }
 
+static void kubernetes_take(void *model, const struct lks_http_request *request,
+                            struct lks_schedsim_reply *out)
+{
+    kubernetes_model_take(model, request, out);
+}
+
 #define REST                                                                                       \
     .driver = &lks_sched_slurmrestd, .sched = "slurm", .person = THEIRS,                           \
     .user = SLURMRESTD_MODEL_USER, .job = "17", .refusal = "Invalid node state specified",         \
@@ -137,7 +145,7 @@ static void rest38_take(void *model, const struct lks_http_request *request,
     .no_scene = {[TRAINS] = CONTRACT_NO_CHECKPOINT,                                                \
                  [SERVES] = CONTRACT_NO_SERVICES,                                                  \
                  [NEEDS_ALL] = CONTRACT_NO_SERVICES},                                              \
-    .site_refused = true, .mishaps_at = 6, MODEL
+    .site_refused = "use lockstep-slurm-bridge", .mishaps_at = 6, MODEL
 
 static const struct contract_side all_sides[] = {
     {.name = "simulated",
@@ -158,6 +166,22 @@ static const struct contract_side all_sides[] = {
      .no_faults = "the other versions have them",
      .no_restart = "nothing is drained through it",
      REST},
+    {.name = "kubernetes",
+     .driver = &lks_sched_kubernetes,
+     .sched = "kubernetes",
+     .person = THEIRS,
+     .why = " without a reason",
+     .token = "abc.def-ghi",
+     .job = KUBERNETES_MODEL_JOB,
+     .refusal = LKS_SCHEDSIM_UPGRADED,
+     .no_revisions = CONTRACT_OPAQUE,
+     .no_scene = {[TRAINS] = CONTRACT_NO_WATERMARK,
+                  [SERVES] = CONTRACT_NO_ROTATION,
+                  [NEEDS_ALL] = CONTRACT_NO_ROTATION},
+     .site_refused = "lockstep does not do that in Kubernetes",
+     .mishaps_at = 6,
+     .take = kubernetes_take,
+     MODEL},
 };
 
 /* A job of the model that is requeued runs again later, and requests about its first run never
@@ -211,7 +235,7 @@ static const struct {
     bool held; /* by kim, in row 7 */
 } nexts[] = {
     {"without a scheduler none is asked", "none", OURS, NULL, NULL, "", "", false},
-    {"nor one that has no driver", "kubernetes", OURS, NULL, NULL, "", "", false},
+    {"nor one that has no driver", "lsf", OURS, NULL, NULL, "", "", false},
     {"nothing is known yet", "simulated", "", NULL, "look", "", "", false},
     {"it is open and should be", "simulated", "", &open_node, NULL, "", "", false},
     {"it is open and should not be", "simulated", OURS, &open_node, "drain", OURS, "", false},
@@ -289,6 +313,10 @@ static void test_event(void)
     lks_sched_event(7, &other, &event);
     CHECK(!event.sched.drained);
     CHECK_INT(event.sched.jobs, 2);
+    other = held;
+    other.settles = true;
+    lks_sched_event(7, &other, &event);
+    CHECK(!event.sched.drained && !event.sched.foreign);
     other = theirs;
     lks_sched_event(7, &other, &event);
     CHECK_STR(event.sched.owner, "");

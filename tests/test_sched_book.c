@@ -122,12 +122,12 @@ static void happen(struct lks_asked *a, struct lks_sched_book *b, enum happens w
         lks_asked_apply(a, what == DRAIN ? &drained : &undrained);
     else if (what == FAILS)
         lks_sched_book_failed(
-            b, node, &(struct lks_err){.code = LKS_E_UNAVAILABLE, .msg = "no route to host"}, now,
-            1);
+            b, node, LKS_STR("slurm"),
+            &(struct lks_err){.code = LKS_E_UNAVAILABLE, .msg = "no route to host"}, now, 1);
     else if (what == UNASKED)
         lks_sched_book_unasked(b, b->sites.searches);
     else if (what != NOTHING)
-        lks_sched_book_heard(b, node, &answers[what], now, 1);
+        lks_sched_book_heard(b, node, LKS_STR("slurm"), &answers[what], now, 1);
 }
 
 static void test_order(void)
@@ -208,7 +208,8 @@ static void test_owes(void)
             break;
         for (unsigned k = 0; k < 3 && rows[i].happens[k] != NOTHING; k++)
             happen(&a, &book, rows[i].happens[k], 1 + k);
-        CHECK_INT(lks_sched_book_owes(&book, &a.state, &facts, due[0].node), rows[i].owes);
+        CHECK_INT(lks_sched_book_owes(&book, &a.state, &facts, due[0].node, LKS_STR("slurm")),
+                  rows[i].owes);
         lks_sched_book_fini(&book);
     }
 }
@@ -268,7 +269,7 @@ static void test_after(void)
         lks_ms mono = (i + 1) * 1000 * LKS_SECOND;
         lks_test_case("%s", rows[i].name);
         happen(&a, &book, rows[i].happens, mono - 600 * LKS_SECOND);
-        lks_sched_book_after(&book, lks_fleet_node(&a, "g1"), rows[i].after);
+        lks_sched_book_after(&book, lks_fleet_node(&a, "g1"), LKS_STR("slurm"), rows[i].after);
         CHECK_CODE(
             lks_sched_book_due(&book, &a.state, lks_test_facts(), mono, 1, due, &count, &err),
             LKS_OK);
@@ -417,24 +418,25 @@ static void test_event(void)
     uint32_t count = 0;
     set_up(&a);
     uint32_t node = lks_fleet_node(&a, "g1");
-    CHECK(!lks_sched_book_event(&book, node, &event));
+    CHECK(!lks_sched_book_event(&book, &a.state, node, 1, &event));
     for (size_t i = 0; i < LKS_COUNT(news); i++) {
         lks_test_case("failure %zu", i + 1);
         CHECK_CODE(lks_sched_book_due(&book, &a.state, lks_test_facts(),
                                       (i + 1) * 1000 * LKS_SECOND, 1, due, &count, &err),
                    LKS_OK);
         happen(&a, &book, FAILS, (i + 1) * 1000 * LKS_SECOND);
-        CHECK_INT(lks_sched_book_event(&book, node, &event), news[i]);
+        CHECK_INT(lks_sched_book_event(&book, &a.state, node, (i + 1) * 1000 * LKS_SECOND, &event),
+                  news[i]);
     }
     CHECK(event.sched.unknown);
     CHECK(!event.sched.drained);
     CHECK_STR(event.sched.text, "no route to host");
-    CHECK_INT(lks_sched_book_find(&book, node)->failing_since, 1000 * LKS_SECOND);
+    CHECK_INT(lks_sched_book_find(&book, node, LKS_STR("slurm"))->failing_since, 1000 * LKS_SECOND);
     happen(&a, &book, EMPTY, 9000 * LKS_SECOND);
-    CHECK(lks_sched_book_event(&book, node, &event));
+    CHECK(lks_sched_book_event(&book, &a.state, node, 9000 * LKS_SECOND, &event));
     CHECK(event.sched.drained);
     CHECK(!event.sched.unknown);
-    CHECK_INT(lks_sched_book_find(&book, node)->failing_since, 0);
+    CHECK_INT(lks_sched_book_find(&book, node, LKS_STR("slurm"))->failing_since, 0);
     lks_sched_book_fini(&book);
 }
 

@@ -252,8 +252,8 @@ static void test_unknown(void)
     campaign_begin(&w, &(struct campaign_plan){
                            .nodes = 2, .sched = "slurm", .windows = NIGHT, .pool_says = SAYS});
     CHECK_CODE(lks_sched_book_due(&b, &w.a.state, &facts, 1, 4, due, &count, &err), LKS_OK);
-    lks_sched_book_heard(&b, campaign_member(&w, "n1")->node, &(struct lks_sched_said){0}, w.a.now,
-                         1);
+    lks_sched_book_heard(&b, campaign_member(&w, "n1")->node, LKS_STR("slurm"),
+                         &(struct lks_sched_said){0}, w.a.now, 1);
     write_wanted(&w, &b, &text);
     CHECK_STR(lks_buf_view(&text), "n2 120-360 ");
     lks_sched_book_fini(&b);

@@ -152,6 +152,41 @@ static const struct {
      LKS_OK,
      NULL,
      2},
+    {"runs that ended",
+     LKS_SCHED_SITE_RUNS,
+     NULL,
+     {{0, NULL}, {200, "{\"age\":20,\"from\":1,\"until\":9,\"more\":false,\"runs\":[]}"}},
+     LKS_OK,
+     NULL,
+     2},
+    {"runs of an old reading",
+     LKS_SCHED_SITE_RUNS,
+     NULL,
+     {{200, "{\"age\":61000,\"from\":1,\"until\":9,\"more\":false,\"runs\":[]}"}},
+     LKS_E_UNAVAILABLE,
+     "is 61 s old",
+     1},
+    {"runs of a bridge of before",
+     LKS_SCHED_SITE_RUNS,
+     NULL,
+     {{404, ERROR("nothing at /v1/runs")}},
+     LKS_E_NOT_FOUND,
+     "nothing at /v1/runs",
+     1},
+    {"a policy",
+     LKS_SCHED_SITE_POLICY,
+     NULL,
+     {{0, NULL}, {200, "{\"written\":true}"}},
+     LKS_OK,
+     NULL,
+     2},
+    {"a policy that may be written or not",
+     LKS_SCHED_SITE_POLICY,
+     NULL,
+     {{200, "{}"}},
+     LKS_E_INVALID,
+     "whether it was written",
+     1},
     {"a signal", LKS_SCHED_SITE_SIGNAL, "USR1", {{200, "{\"id\":\"17\"}"}}, LKS_OK, NULL, 1},
     {"a signal that has no answer is not sent again",
      LKS_SCHED_SITE_SIGNAL,
@@ -257,10 +292,12 @@ static struct lks_sched_told told[] = {
 
 /* Where a list of reservations is put. */
 static struct lks_sched_reservations listed;
+static struct lks_sched_runs runs;
 
 static struct lks_sched_site_wish wish_of(size_t i, struct lks_sched_jobs *jobs)
 {
     lks_sched_reservations_fini(&listed);
+    lks_sched_runs_fini(&runs);
     return (struct lks_sched_site_wish){
         .verb = cases[i].verb,
         .job = lks_str_from(
@@ -271,7 +308,11 @@ static struct lks_sched_site_wish wish_of(size_t i, struct lks_sched_jobs *jobs)
         .batch = true,
         .jobs = jobs,
         .listed = &listed,
-        .reservation = {.name = lks_str_from(cases[i].verb >= LKS_SCHED_SITE_RESERVE
+        .policy = LKS_STR("{\"policy\":{}}"),
+        .after = {1763200000000, LKS_STR("17+1")},
+        .runs = &runs,
+        .reservation = {.name = lks_str_from(cases[i].verb == LKS_SCHED_SITE_RESERVE ||
+                                                     cases[i].verb == LKS_SCHED_SITE_UNRESERVE
                                                  ? "lockstep_change_17+train+oslo"
                                                  : ""),
                         .nodes = LKS_STR("g[1-2]"),
@@ -310,12 +351,15 @@ static const struct {
     {"a signal", "POST /v1/jobs/17/signal\nLockstep-Epoch: 8\r\nContent-Type: application/json\r\n"
                  "{\"signal\":\"USR1\",\"batch\":true,\"started\":1763200000000}"},
     {"reservations", "GET /v1/reservations\n"},
+    {"runs that ended", "GET /v1/runs?max=500&after=1763200000000&id=17%2B1\n"},
     {"a reservation",
      "PUT /v1/reservations/lockstep_change_17+train+oslo\nLockstep-Epoch: 8\r\n"
      "Content-Type: application/json\r\n{\"nodes\":\"g[1-2]\",\"from\":1763200000000,\"until\":"
      "1763200001000}"},
     {"the end of a reservation",
      "DELETE /v1/reservations/lockstep_change_17+train+oslo\nLockstep-Epoch: 8\r\n"},
+    {"a policy", "PUT /v1/policy\nLockstep-Epoch: 8\r\nContent-Type: application/json\r\n"
+                 "{\"policy\":{}}"},
     {"the epoch", "PUT /v1/epoch\nLockstep-Epoch: 8\r\n"},
     {"a job that is gone",
      "POST /v1/jobs/17/requeue\nLockstep-Epoch: 8\r\nContent-Type: application/json\r\n"

@@ -211,12 +211,92 @@ static void test_orders(void)
     lks_asked_fini(&a);
 }
 
+/* Runs that ended are asked for without a reason, as soon as the site is known. */
+static const struct {
+    const char *name;
+    struct {
+        char what; /* f: they did not come, c: they came, m: there are more, u: nothing left */
+        lks_ms after;
+        bool asked; /* they are due then */
+        bool news;
+    } steps[STEPS_MAX]; /* ends with one without a time */
+} runs[] = {
+    {"every ten seconds",
+     {{'-', 1, true, false},
+      {'c', 1, false, false},
+      {'-', LKS_SCHED_SITES_RUNS - 1, false, false},
+      {'-', 2, true, false}}},
+    {"at once where there are more", {{'-', 1, true, false}, {'m', 1, true, false}}},
+    {"a failure is repeated ever later, and is news once",
+     {{'-', 1, true, false},
+      {'f', 1, false, true},
+      {'-', LKS_SCHED_SITES_RUNS, true, false},
+      {'f', 1, false, false},
+      {'-', LKS_SCHED_SITES_RUNS, false, false},
+      {'-', LKS_SCHED_SITES_RUNS, true, false},
+      {'c', 1, false, true},
+      {'-', LKS_SCHED_SITES_RUNS, true, false}}},
+    {"what never left is asked at once", {{'-', 1, true, false}, {'u', 1, true, false}}},
+    {"a conversation that is never over is given up",
+     {{'-', 1, true, false}, {'-', 600 * LKS_SECOND, true, false}}},
+};
+
+static bool runs_happen(const struct lks_asked *a, struct lks_sched_sites *b, char what,
+                        lks_ms mono)
+{
+    const struct lks_err good = {0}, bad = {.code = LKS_E_UNAVAILABLE, .msg = "no route"};
+    const struct lks_now now = {.wall = 1000000 + mono, .mono = mono};
+    if (what == 'u')
+        lks_sched_sites_unasked(b, b->searches);
+    return (what == 'f' || what == 'c' || what == 'm') &&
+           lks_sched_sites_runs_told(b, site_of(a), LKS_STR("slurm"), what == 'f' ? &bad : &good,
+                                     what == 'm', now, 1);
+}
+
+static void test_runs(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(runs); i++) {
+        struct lks_asked a;
+        struct lks_sched_sites b = {0};
+        struct lks_sched_site_due due[4];
+        struct lks_err err = {0};
+        uint32_t count = 0;
+        lks_ms mono = 1;
+        set_up(&a);
+        lks_asked_apply(&a, &(struct lks_record){.kind = LKS_RECORD_RUNS_READ,
+                                                 .runs_read = {.site = site_of(&a),
+                                                               .sched = LKS_STR("slurm"),
+                                                               .at = 77,
+                                                               .job = LKS_STR("17+1")}});
+        for (size_t k = 0; k < STEPS_MAX && runs[i].steps[k].after > 0; k++) {
+            LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = 1 << 16};
+            lks_test_case("%s, step %zu", runs[i].name, k);
+            mono += runs[i].steps[k].after;
+            CHECK_INT(runs_happen(&a, &b, runs[i].steps[k].what, mono), runs[i].steps[k].news);
+            b.searches++;
+            CHECK_CODE(lks_sched_sites_due(&b, &a.state, mono, 4, &arena, due, &count, &err),
+                       LKS_OK);
+            CHECK_INT(count, 0);
+            CHECK_CODE(lks_sched_sites_runs_due(&b, &a.state, mono, 4, &arena, due, &count),
+                       LKS_OK);
+            if (!CHECK_INT(count, runs[i].steps[k].asked) || count == 0)
+                continue;
+            CHECK_INT(due[0].wish.verb, LKS_SCHED_SITE_RUNS);
+            CHECK_INT(due[0].wish.after.at, 77);
+            CHECK_STR(due[0].wish.after.id, "17+1");
+        }
+        lks_sched_sites_fini(&b);
+        lks_asked_fini(&a);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"when jobs are listed", test_order},
         {"the last list", test_list},
         {"requests about jobs", test_orders},
+        {"when runs that ended are asked for", test_runs},
         {NULL, NULL},
     });
 }

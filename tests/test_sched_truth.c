@@ -107,8 +107,8 @@ static void answer(struct world *w, enum happens what, lks_ms mono)
         struct lks_sched_said said = {.known = true, .truthful = what != OLD, .digestible = true};
         uint32_t node = lks_fleet_node(&w->a, names[i]);
         if (what == SHOWS)
-            lks_sched_truth_of(&w->a.state, node, true, &said.truth);
-        lks_sched_book_heard(&w->b, node, &said, now, 1);
+            lks_sched_truth_of(&w->a.state, node, true, said.slotted, &said.truth);
+        lks_sched_book_heard(&w->b, node, LKS_STR("slurm"), &said, now, 1);
     }
 }
 
@@ -198,10 +198,10 @@ static void test_shown(void)
     struct lks_sched_truth truth;
     lks_test_case("a node without a stack");
     set_up(&w);
-    lks_sched_truth_of(&w.a.state, lks_fleet_node(&w.a, "g1"), true, &truth);
+    lks_sched_truth_of(&w.a.state, lks_fleet_node(&w.a, "g1"), true, true, &truth);
     CHECK_STR(lks_str_from(truth.features), "lks-unknown");
     CHECK_STR(lks_str_from(truth.digest), "");
-    lks_sched_truth_of(&w.a.state, lks_fleet_node(&w.a, "g1"), false, &truth);
+    lks_sched_truth_of(&w.a.state, lks_fleet_node(&w.a, "g1"), false, true, &truth);
     CHECK_STR(lks_str_from(truth.features), "");
     end(&w);
 }
@@ -218,19 +218,56 @@ static void test_configured(void)
     g1 = lks_fleet_node(&w.a, "g1");
     CHECK_INT(publish(&w, 0), 0);
     answer(&w, SHOWS, 1);
-    lks_sched_truth_configured(&w.b, &w.a.state, g1, 100);
-    lks_sched_truth_configured(&w.b, &w.a.state, g1, 100);
+    lks_sched_truth_configured(&w.b, &w.a.state, g1, LKS_STR("slurm"), 100);
+    lks_sched_truth_configured(&w.b, &w.a.state, g1, LKS_STR("slurm"), 100);
     CHECK_CODE(lks_sched_book_due(&w.b, &w.a.state, &facts, 2, 4, due, &count, &err), LKS_OK);
     CHECK_INT(count, 0);
-    lks_sched_truth_configured(&w.b, &w.a.state, g1, 101);
+    lks_sched_truth_configured(&w.b, &w.a.state, g1, LKS_STR("slurm"), 101);
     CHECK_CODE(lks_sched_book_due(&w.b, &w.a.state, &facts, 3, 4, due, &count, &err), LKS_OK);
     CHECK_INT(count, 1);
     CHECK(due[0].node == lks_fleet_node(&w.a, "g2") && due[0].wish.verb == LKS_SCHED_LOOK);
-    lks_sched_book_failed(&w.b, due[0].node,
+    lks_sched_book_failed(&w.b, due[0].node, lks_str_from(due[0].sched),
                           &(struct lks_err){.code = LKS_E_UNAVAILABLE, .msg = "no route"},
                           (struct lks_now){.wall = 4, .mono = 4}, 1);
     CHECK_CODE(lks_sched_book_due(&w.b, &w.a.state, &facts, 5, 4, due, &count, &err), LKS_OK);
     CHECK_INT(count, 0);
+    end(&w);
+}
+
+static uint32_t asked(struct world *w, lks_ms mono)
+{
+    struct lks_sched_due due[4];
+    struct lks_facts facts = {0};
+    struct lks_err err = {0};
+    uint32_t count = 0;
+    (void)publish(w, mono);
+    CHECK_CODE(lks_sched_book_due(&w->b, &w->a.state, &facts, mono, 4, due, &count, &err), LKS_OK);
+    return count;
+}
+
+/* A node in service is read at once when it was published, and a minute later once more. */
+static void test_kept(void)
+{
+    struct world w;
+    lks_ms mono = LKS_SCHED_SITES_SCAN;
+    set_up(&w);
+    CHECK_INT(publish(&w, 0), 0);
+    answer(&w, EMPTY, mono);
+    mono += LKS_SCHED_TRUTH_PAUSE;
+    CHECK_INT(publish(&w, mono), 2);
+    tell(&w, DONE, mono);
+    lks_ms told = mono;
+    CHECK_INT(asked(&w, mono), 2);
+    answer(&w, SHOWS, mono + 1);
+    for (mono += LKS_SCHED_TRUTH_PAUSE; mono < told + LKS_SCHED_TRUTH_KEPT;
+         mono += LKS_SCHED_TRUTH_PAUSE)
+        CHECK_INT(asked(&w, mono), 0);
+    CHECK_INT(asked(&w, mono), 2);
+    answer(&w, SHOWS, mono + 1);
+    for (unsigned k = 0; k < 20; k++) {
+        mono += LKS_SCHED_TRUTH_PAUSE;
+        CHECK_INT(asked(&w, mono), 0);
+    }
     end(&w);
 }
 
@@ -257,14 +294,14 @@ static const struct {
       {NOTHING, LATE, NULL, NULL},
       {DONE, 1, NULL, NULL},
       {NOTHING, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
-      {SHOWS, LKS_SCHED_TRUTH_PAUSE, ENDS, NULL}}},
+      {SHOWS, LKS_SCHED_TRUTH_KEPT, ENDS, NULL}}},
     {"one node that fails",
      {{EMPTY, 1, NULL, NULL},
       {PARTLY, 1, NULL, NULL},
       {NOTHING, LATE, RAISES "1 node, g1 since ", "node 'g1': not here"},
       {DONE, 1, NULL, NULL},
       {NOTHING, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
-      {SHOWS, LKS_SCHED_TRUTH_PAUSE, ENDS, NULL}}},
+      {SHOWS, LKS_SCHED_TRUTH_KEPT, ENDS, NULL}}},
     {"nodes that do not keep what is set",
      {{EMPTY, 1, NULL, NULL},
       {EMPTY, LATE, RAISES "2 nodes", "and the nodes do not keep what they set"}}},
@@ -276,14 +313,33 @@ static const struct {
       {EMPTY, LATE, RAISES "2 nodes", "and the nodes do not keep what they set"},
       {DONE, 1, NULL, NULL},
       {NOTHING, LKS_SCHED_TRUTH_PAUSE, NULL, NULL}}},
-    {"nodes that are set again and again, each time in seconds",
+    {"nodes that are set again and again, and keep it for minutes",
      {{EMPTY, 1, NULL, NULL},
       {DONE, 1, NULL, NULL},
       {SHOWS, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
+      {SHOWS, LKS_SCHED_TRUTH_KEPT, NULL, NULL},
       {EMPTY, LATE, NULL, NULL},
       {DONE, 1, NULL, NULL},
-      {SHOWS, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
+      {SHOWS, LKS_SCHED_TRUTH_KEPT, NULL, NULL},
       {EMPTY, LATE, NULL, NULL}}},
+    {"nodes that show it after each request, and do not keep it for a minute",
+     {{EMPTY, 1, NULL, NULL},
+      {DONE, 1, NULL, NULL},
+      {SHOWS, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
+      {EMPTY, LKS_SCHED_TRUTH_KEPT, NULL, NULL},
+      {DONE, 1, NULL, NULL},
+      {SHOWS, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
+      {EMPTY, LATE, RAISES "2 nodes", "and the nodes do not keep what they set"},
+      {DONE, 1, NULL, NULL},
+      {SHOWS, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
+      {SHOWS, LKS_SCHED_TRUTH_KEPT, ENDS, NULL}}},
+    {"nodes that do not keep it, and then another verdict is to be shown",
+     {{EMPTY, 1, NULL, NULL},
+      {DONE, 1, NULL, NULL},
+      {SHOWS, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},
+      {OFF, LATE, NULL, NULL},
+      {NOTHING, LATE - 1, NULL, NULL},
+      {NOTHING, LKS_SCHED_TRUTH_PAUSE, RAISES "2 nodes", NULL}}},
     {"the alarm of before a start stays until all nodes answered",
      {{OPENED, 1, NULL, NULL},
       {NOTHING, LATE, NULL, NULL},
@@ -334,8 +390,9 @@ static void test_late(void)
                 open_alarm(&w, happens == GONE ? "slurm at bergen" : "slurm at oslo");
             else if (happens == EMPTY || happens == SHOWS)
                 answer(&w, happens, mono);
-            else if (happens != NOTHING)
+            else if (happens != NOTHING && happens != OFF)
                 tell(&w, happens, mono);
+            w.publish = w.publish && happens != OFF;
             mono += j == 0 ? LKS_SCHED_TRUTH_PAUSE : 0;
             (void)publish(&w, mono);
             check_alarm(&w, mono, delays[i].steps[j].records, delays[i].steps[j].says);
@@ -352,6 +409,7 @@ int main(void)
         {"which nodes are published when", test_stories},
         {"what an answer shows", test_shown},
         {"a configuration that was read again", test_configured},
+        {"a reading a minute later", test_kept},
         {"nodes that stay behind", test_late},
         {NULL, NULL},
     });

@@ -26,6 +26,7 @@ static const struct lks_field loose_fields[] = {
 static const struct lks_form loose_form = {
     .name = "loose", .about = "a form without needs", LKS_FIELDS(loose_fields)};
 
+static const char *const colours[] = {"none", "red", "green", NULL};
 static const struct lks_field all_fields[] = {
     {"text", LKS_OF(TEXT), 0, NULL, "text"},
     {"name", LKS_OF(NAME), 0, NULL, "name"},
@@ -42,6 +43,7 @@ static const struct lks_field all_fields[] = {
     {"bool", LKS_OF(BOOL), 0, "true", "truth"},
     {"number", LKS_NUMBERS(-2, 9), 0, NULL, "number"},
     {"choice", LKS_ONE_OF("node", "chassis", "domain"), 0, "node", "choice"},
+    {"several", LKS_ONE_OR_MORE_OF(colours), LKS_SET, "none", "one or more"},
     {"scalar", LKS_OF(SCALAR), 0, NULL, "scalar"},
     {"list", LKS_LIST_FROM_TO(1, 3, LKS_OF(NAME)), 0, NULL, "list"},
     {"set", LKS_LIST(LKS_OF(SCALAR)), LKS_SET, NULL, "set"},
@@ -95,6 +97,8 @@ static const char *const accepted[] = {
     "number: -2",
     "number: 9",
     "choice: chassis",
+    "several: none",
+    "several: [green, red]",
     "scalar: Enabled",
     "scalar: 7",
     "scalar: false",
@@ -254,6 +258,12 @@ static const struct {
     {"choice: rack", "f:1:1: choice: no such value 'rack'; one of: node, chassis, domain"},
     {"choice: Node", "f:1:1: choice: no such value 'Node'; did you mean 'node'?"},
     {"choice: [node, domain]", "f:1:1: choice: exactly one value is allowed here, not a list of 2"},
+    {"several: blue", "f:1:1: several: no such value 'blue'; one of: none, red, green"},
+    {"several: []", "f:1:1: several: the list is empty; name at least one, or write 'none'"},
+    {"several: [red, red]", "f:1:16: several[2]: 'red' is in the list twice"},
+    {"several: [red, none]", "f:1:16: several[2]: 'none' cannot be in a list: remove it, "
+                             "or write it instead of the list"},
+    {"several: [[red]]", "f:1:11: several[1]: exactly one value is allowed here, not a list of 1"},
     {"choice: true", "f:1:1: choice: expected one of node, chassis, domain, found true"},
     {"scalar: [a]", "f:1:1: scalar: expected a single value, found a list of 1"},
     {"scalar: ''", "f:1:1: scalar: expected a single value, found an empty text"},
@@ -292,8 +302,8 @@ static const struct {
     {"form: {zzzzzz: x}", "f:1:8: form.zzzzzz: unknown key; inner takes need, may, remark"},
     {"zzzzzz: x",
      "f:1:1: zzzzzz: unknown key; all takes text, name, component, version, range, date, sha256, "
-     "hex, hash, hosts, url, credentials, bool, number, choice, scalar, list, set, form, loose, "
-     "forms, dict, things, ranges, present, remark"},
+     "hex, hash, hosts, url, credentials, bool, number, choice, several, scalar, list, set, form, "
+     "loose, forms, dict, things, ranges, present, remark"},
 };
 
 static void test_refused(void)
@@ -364,6 +374,9 @@ static const struct {
      "{\"forms\":[{\"word\":\"green\"},{}]}"},
     {"nor does one of defaults and notes", "loose: {word: red, remark: x}", "{}"},
     {"inside a form", "form: {need: x, may: false, remark: z}", "{\"form\":{\"need\":\"x\"}}"},
+    {"a list of one is its word", "several: [green]", "{\"several\":\"green\"}"},
+    {"one that stands alone", "several: none", "{}"},
+    {"several", "several: [red, green]", "{\"several\":[\"green\",\"red\"]}"},
     {"a dict has no defaults", "dict: {choice: node}", "{\"dict\":{\"choice\":\"node\"}}"},
 };
 
@@ -393,6 +406,9 @@ static const struct {
     {"one absent", "text", "text: a", "{}", false},
     {"default written", "choice", "choice: node", "{}", true},
     {"no default", "choice", "choice: domain", "{}", false},
+    {"a list of one and its word", "several", "several: [red]", "several: red", true},
+    {"several in another order", "several", "several: [red, green]", "several: [green, red]", true},
+    {"several and none", "several", "several: [red, green]", "{}", false},
     {"order of a set", "set", "set: [1, 2]", "set: [2, 1]", true},
     {"order of a list", "list", "list: [a, b]", "list: [b, a]", false},
     {"note", "remark", "remark: a", "{}", true},
@@ -594,6 +610,15 @@ static void check_dict(const struct lks_doc *schema, const struct lks_shape *sha
     check_shape(lks_doc_member(schema, "additionalProperties"), shape->of);
 }
 
+/* A word, or a list of words without that which stands alone. */
+static void check_several(const struct lks_doc *either, const struct lks_shape *shape)
+{
+    if (!CHECK(either != NULL && either->count == 2))
+        return;
+    const struct lks_doc *listed = lks_doc_member(lks_doc_member(either->last, "items"), "enum");
+    CHECK_INT(lks_doc_member(either->first, "enum")->count, listed->count + (size_t)shape->min);
+}
+
 /* Every field inside `shape` is told by its schema. */
 static void check_shape(const struct lks_doc *schema, const struct lks_shape *shape)
 {
@@ -607,6 +632,8 @@ static void check_shape(const struct lks_doc *schema, const struct lks_shape *sh
         check_limits(schema, "minLength", "maxLength", shape);
     else if (shape->type == LKS_TYPE_CHOICE)
         CHECK(lks_doc_member(schema, "enum") != NULL);
+    else if (shape->type == LKS_TYPE_SEVERAL)
+        check_several(lks_doc_member(schema, "oneOf"), shape);
     else
         CHECK(lks_doc_member(schema, "type") != NULL);
 }

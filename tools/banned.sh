@@ -4,7 +4,7 @@
 set -u
 
 faults=0
-files=$(find src tools fuzz bench sim -name '*.[ch]')
+files=$(find src plugins tools fuzz bench sim -name '*.[ch]')
 [ -n "$files" ] || { echo "no sources here"; exit 1; }
 
 look() { # PATTERN WHY

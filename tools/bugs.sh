@@ -3,7 +3,7 @@
 #
 #     bugs.sh [SEEDS [PATCH...]]
 #
-# Each sim/bugs/NN-name.patch breaks one rule of src/core; its first line says what that breaks. It
+# Each sim/bugs/NN-name.patch breaks one rule of src; its first line says what that breaks. It
 # is applied to a scratch copy of the checkout, sim_campaign is built there, and seeds are run until
 # one fails. A patch that does not apply any more fails, and so does a bug that no seed catches:
 # either the checks became blind, or the bug is none.

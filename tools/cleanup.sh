@@ -6,7 +6,7 @@ set -u
 
 [ $# -gt 0 ] || {
     # shellcheck disable=SC2046  # one word a file: names here have no blanks
-    set -- $(find src tools tests fuzz bench sim executors examples -name '*.[ch]' | sort)
+    set -- $(find src plugins tools tests fuzz bench sim executors examples -name '*.[ch]' | sort)
 }
 [ $# -gt 0 ] || { echo "no sources here"; exit 1; }
 

@@ -15,11 +15,11 @@ INDEXES = {
     "verdict_free deviations deviation_count deviation_room stacks stack_count stack_room images "
     "image_count image_room artifacts artifact_count artifact_room keys key_count key_room bundles "
     "bundle_count bundle_room flashes flash_count flash_room changes change_count change_room "
-    "proven proven_count proven_room touched touched_count touched_room members_due tickets resets "
+    "proven proven_count proven_room touched touched_count touched_room members_due tickets resets runs "
     "barred barred_count barred_room overrides override_count override_room standing bindings "
     "binding_count binding_room tokens token_count token_room persons person_count person_room "
     "alarms alarm_count alarm_room commands command_count command_room outband_ends deadlines mass "
-    "turns seen commands_due flashes_due commands_moved flashes_moved heads head_count",
+    "runs refusals turns seen commands_due flashes_due commands_moved flashes_moved heads head_count",
     "lks_state_pool": "known observed",
     "lks_node": "placed whole_next whole_before verdict flash certificates",
     "lks_state_basis": "len first verdict",

@@ -8,7 +8,7 @@
 # Without files, on all of them; run from the root of the checkout.
 set -u
 
-files=${*:-$(find src tools tests fuzz bench sim -name '*.[ch]' | sort)}
+files=${*:-$(find src plugins tools tests fuzz bench sim -name '*.[ch]' | sort)}
 
 # shellcheck disable=SC2086  # one word a file: names here have no blanks
 faults=$(

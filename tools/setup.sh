@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages a target needs, by name, if any is missing:
 #
-#     setup.sh build|demo|test|lint|mutants|real|vm|bench|cross...
+#     setup.sh build|demo|test|lint|mutants|real|k8s|vm|bench|cross...
 #
 # As root, or through sudo. Quick when there is nothing to do. Services that packages bring are neither
 # started nor enabled: only their programs are wanted. What was installed before is left as it is.
@@ -24,18 +24,19 @@ services='munge postgresql prometheus prometheus-node-exporter slurmctld slurmd 
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" "$optional" ;;
-    demo) echo curl prometheus ;;
+    demo) echo curl prometheus python3 slurm-client "$slurm" ;;
     test) echo clang fish git libclang-rt-14-dev man-db mandoc patch tmux tzdata zsh ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     mutants) echo git python3-clang ;;
     real) echo curl git grub-common iproute2 mmdebstrap openssl postgresql prometheus python3-jsonschema python3-sushy \
         python3-venv python3-yaml redfishtool rpm slurm-client "$slurm" ;;
+    k8s) echo openssl python3 ;;
     vm) echo dosfstools e2fsprogs fdisk mmdebstrap ovmf python3 qemu-system-x86 qemu-utils ;;
     bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;
     *)
-        echo "setup.sh: no group '$1'; one of: build demo test lint mutants real vm bench cross" >&2
+        echo "setup.sh: no group '$1'; one of: build demo test lint mutants real k8s vm bench cross" >&2
         return 2
         ;;
     esac

@@ -4,15 +4,16 @@
 #     slurm-root.sh BUILD_DIR COMMAND [ARGUMENT...]
 #
 # The root is made once and kept in ~/.cache/lockstep/slurm (LKS_SLURM_ROOTS), with the mirror of this machine's own apt. In
-# it the checkout is /srv, which cannot be written to, and /build has lockstep-slurm-bridge, built against the root's libslurm;
-# BUILD_DIR/slurm-24.11 keeps that. The command has processes, mounts and a loopback interface of its own, and what it leaves
+# it the checkout is /srv, which cannot be written to, and /build has lockstep-slurm-bridge and plugins, built against the root's
+# Slurm; BUILD_DIR/slurm-24.11 keeps that. BUILD_DIR is /mnt: its other programs run in the root as well, and it cannot be
+# written to there. The command has processes, mounts and a loopback interface of its own, and what it leaves
 # running ends with it. Exit status 77 with a line "missing ...": there can be no such root here.
 set -eu
 
 release=trixie
 packages='gcc libc6-dev libgnutls28-dev libjansson-dev libmicrohttpd-dev libslurm-dev libssl-dev libuv1-dev libyaml-dev
 meson munge ninja-build openssl pkg-config python3 slurm-client slurm-wlm-basic-plugins slurm-wlm-jwt-plugin slurmctld
-slurmd slurmrestd'
+slurmd slurmrestd libcurl4t64 libncursesw6 libpq5 libsqlite3-0'
 place=${LKS_SLURM_ROOTS:-${XDG_CACHE_HOME:-$HOME/.cache}/lockstep/slurm}
 root=$place/$release
 
@@ -52,14 +53,16 @@ make_root() {
 
 # In namespaces of its own: mount what the root needs, build, and run.
 inside() {
-    tree=$1 build=$2
-    shift 2
+    tree=$1 build=$2 programs=$3
+    shift 3
     hostname slurm
     ip link set lo up
     ip address add 127.0.0.2/32 dev lo # glibc resolves no names for Slurm where 127.0.0.1 is the only address
     mount --bind "$tree" "$root/srv"
     mount -o remount,bind,ro "$root/srv"
     mount --bind "$build" "$root/build"
+    mount --bind "$programs" "$root/mnt"
+    mount -o remount,bind,ro "$root/mnt"
     mount --rbind /dev "$root/dev"
     mount -t proc none "$root/proc"
     mount -t sysfs none "$root/sys"
@@ -69,8 +72,10 @@ inside() {
     # shellcheck disable=SC2016  # for the shell of the root
     exec chroot "$root" sh -c 'cd /srv && {
         [ -e /build/build.ninja ] || meson setup /build /srv -Dbridge_only=true -Dslurm=enabled
-        ninja -C /build lockstep-slurm-bridge
+        ninja -C /build lockstep-slurm-bridge plugins/slurm/job_submit_lockstep.so plugins/slurm/spank_lockstep.so
     } >/build/log 2>&1 || { cat /build/log; exit 1; }
+    flock -u 9
+    exec 9>&-
     exec "$@"' sh "$@"
 }
 
@@ -84,11 +89,11 @@ unshare --mount --net --pid --uts --fork ip link set lo up 2>/dev/null ||
 build=$1
 shift
 mkdir -p "$place" "$build/slurm-24.11"
-exec 9>"$place/lock"
+exec 9>"$place/lock" # until all is built: commands run side by side
 flock 9
 [ "$(cat "$root/packages" 2>/dev/null)" = "$packages" ] || make_root
-flock -u 9
-exec 9>&-
+prolog=$build/slurm-prolog # it needs no library of Slurm
+[ ! -e "$prolog" ] || cmp -s "$prolog" "$build/slurm-24.11/slurm-prolog" || cp --remove-destination "$prolog" "$build/slurm-24.11"
 here=$(cd "$(dirname "$0")" && pwd)
 exec unshare --mount --net --pid --uts --fork --kill-child "$here/slurm-root.sh" --inside "$(dirname "$here")" \
-    "$(cd "$build/slurm-24.11" && pwd)" "$@"
+    "$(cd "$build/slurm-24.11" && pwd)" "$(cd "$build" && pwd)" "$@"

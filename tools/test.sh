@@ -1,9 +1,10 @@
 #!/bin/sh
 # Runs the tests of one or more build directories and adds them up:
 #
-#     test.sh all|real BUILD_DIR...
+#     test.sh all|real|k8s BUILD_DIR...
 #
-# "real" are those that need the real programs whose formats we read; "all" are the others.
+# "real" are those that need the real programs whose formats we read, "k8s" those that need the control plane of a real
+# Kubernetes (tools/k8s.sh); "all" are the others.
 # The last line is "N passed, N failed". A program that dies without saying so counts as a failure,
 # and so does a skip, unless it names what this machine or clone cannot have ("missing hardware: ...",
 # "missing history: ...", "missing network: ...", "missing root: ...").
@@ -18,14 +19,16 @@ in_memory() {
 }
 
 # Many of them wait more than they work, so there are twice as many at a time as processors.
+many="--num-processes $((2 * $(nproc)))"
 case $1 in
 all)
-    suite="--no-suite real --num-processes $((2 * $(nproc)))"
+    suite="--no-suite real --no-suite k8s $many"
     if [ -z "${TMPDIR-}" ] && in_memory; then export TMPDIR=/dev/shm; fi
     ;;
-real) suite='--suite real' ;;
+real) suite="--suite real $many" ;;
+k8s) suite="--suite k8s" ;;
 *)
-    echo "test.sh: no tests '$1'; all or real" >&2
+    echo "test.sh: no tests '$1'; all, real or k8s" >&2
     exit 2
     ;;
 esac

@@ -296,13 +296,21 @@ enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lk
     return lks_file_replace_as(path, OWNER_ALONE, bytes, err);
 }
 
+/* The umask took rights from the file when it was made. */
+static bool has_mode(int fd, mode_t mode)
+{
+    enum { RIGHTS = 07777 };
+    struct stat st;
+    return fstat(fd, &st) == 0 && ((st.st_mode & RIGHTS) == mode || fchmod(fd, mode) == 0);
+}
+
 enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str bytes,
                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_file_temporary_fini) struct lks_file_temporary t = {0};
     if (lks_file_temporary_open(path, mode, &t, err) != LKS_OK)
         return err->code;
-    if (!put_all(t.fd, bytes))
+    if (!has_mode(t.fd, mode) || !put_all(t.fd, bytes))
         return fail_kept(err, path);
     return lks_file_temporary_place(&t, path, err);
 }

@@ -35,7 +35,8 @@ enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* The same for those whom `mode` lets read it, less the umask: it never has another one. */
+/* The same for those whom `mode` lets read it, whatever the umask: the file has never more rights,
+ * and all of them when it is in its place. */
 enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str bytes,
                                   struct lks_err *err) LKS_MUST_CHECK;
 

@@ -79,7 +79,8 @@ enum lks_code lks_sched_check_site(const struct lks_sched_site_wish *wish, struc
     static const struct lks_str_named signals[] = {
         {"USR1", 1}, {"USR2", 1}, {"HUP", 1}, {"TERM", 1}};
     if (wish->verb == LKS_SCHED_SITE_JOBS || wish->verb == LKS_SCHED_SITE_LEAD ||
-        wish->verb == LKS_SCHED_SITE_RESERVATIONS)
+        wish->verb == LKS_SCHED_SITE_RESERVATIONS || wish->verb == LKS_SCHED_SITE_RUNS ||
+        wish->verb == LKS_SCHED_SITE_POLICY)
         return LKS_OK;
     if (wish->verb == LKS_SCHED_SITE_RESERVE || wish->verb == LKS_SCHED_SITE_UNRESERVE)
         return check_reservation(wish, err);

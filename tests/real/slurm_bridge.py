@@ -56,7 +56,11 @@ def ask_on(connection, method, path, body=None, revision=None, epoch=1, headers=
     try:
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = connection.getresponse()
-        return answer.status, json.loads(answer.read() or b"null"), answer.headers
+        text = answer.read()
+        try:
+            return answer.status, json.loads(text or b"null"), answer.headers
+        except ValueError as fault:
+            raise ValueError(f"{method} {path}: status {answer.status} with {text[:200]}") from fault
     finally:
         connection.close()
 
@@ -561,7 +565,7 @@ def truth(c, b):
     check("in comment where a person has extra", c.node("n3")["Extra"] == "of a person" and
           c.node("n3")["Comment"] == "lockstep:" + digest, c.node("n3"))
     n = b.node("n3")
-    check("a node shows what is published", n["truth"] == {"features": ours, "shown": True, "digest": digest}, n)
+    check("a node shows what is published", n["truth"] == {"features": ours, "slots": True, "shown": True, "digest": digest}, n)
     job = submit(c, "-C", "lks-0123456789ab&lks-conform", script="exit 0")
     c.wait("a job that asks for them runs", lambda: job_state(c, job) == "COMPLETED", 60)
     before = b.node("n2")["revision"]

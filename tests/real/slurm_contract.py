@@ -70,6 +70,11 @@ class Bridge:
                             epoch=self.epoch())[0] == 409
         self.cluster.wait("the bridge reads the node", reads)
 
+    def lists(self, job):
+        """It reads jobs apart from nodes, once a second."""
+        self.cluster.wait("the bridge lists the job", lambda: job in [
+            str(item.get("id")) for item in self.ask("GET", "/v1/jobs")[1].get("jobs", [])])
+
     def forget(self):
         """The epoch of a leader that wrote."""
         if self.epoch() > 0:
@@ -101,6 +106,9 @@ class Slurmrestd(Bridge):
             return self.ask("GET", "/slurm/v0.0.40/node/" + NODE, headers=login)[0] == 200
         self.cluster.wait("slurmrestd answers", answers)
 
+    def lists(self, job):
+        pass
+
     def forget(self):
         pass
 
@@ -124,6 +132,7 @@ class Side:
             self.job = slurm_bridge.submit(self.cluster, "-w", NODE, "-J", "train", script="exec sleep 600")
             self.cluster.wait("the job runs", lambda: slurm_bridge.job_state(self.cluster, self.job) == "RUNNING")
             self.peer.shows()
+            self.peer.lists(self.job)
         return f"job {self.job or '-'}"
 
     def finish(self):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""slurm-prolog, run by a real slurmctld, with a real lockstepd and two agents: which jobs start, and what their owners see.
+"""slurm-prolog, run by a real slurmctld, with a real lockstepd and two agents: which jobs start, and what their owners see. The SPANK
+plugin passes on the wishes of jobs, and has the file of n2's agent.
 
     slurm_prolog.py BUILD_DIR
 
 n2 differs from the stack of its pool until it is repaired, and n3 is not in the fleet. Slurm tries a refused job again after 120 s; the test does not wait
 for that, but has it tried at once.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -26,6 +28,7 @@ name: lab
 pools: {train: {posture: dev, stack: golden, enforce: "%s", sched: slurm}}
 nodes: [{hosts: "n[1-2]", pool: train, class: golden-class}]
 """
+WARNED = "lockstep: n2: drift: it does not run the stack of its pool\n"
 REASON = "lockstep: no: drift n2: openmpi: 4.1.7, pinned 4.1.6 (package manager)"
 
 
@@ -93,13 +96,63 @@ def break_openmpi(root):
     status.write_text(re.sub(r"(Package: openmpi-bin\n(?:.+\n)*?Version: )\S+", r"\g<1>4.1.7-1", status.read_text()))
 
 
+def at_task_start(lockstep, jobs):
+    """The SPANK plugin with the file of n2's agent, while n2 drifts and its pool only observes."""
+    show = ("srun", "-w", "n2", "sh", "-c", "echo $LOCKSTEP_STACK")
+    file, agent = lockstep.folder / "run-n2/stack", lockstep.daemons["agent-n2"]
+    wait("n2's agent knows that no job should start", lambda: file.exists() and "bar drift\n" in file.read_text())
+    said = jobs.cluster.run(*show)
+    check("a task on a node that drifts is warned", WARNED in said.stderr and said.stdout.startswith("golden/"), said)
+    agent.send_signal(signal.SIGSTOP)
+    began = time.monotonic()
+    said = jobs.cluster.run(*show)
+    agent.send_signal(signal.SIGCONT)
+    check("a stopped agent delays no task", WARNED in said.stderr, said)
+    print(f"     {time.monotonic() - began:.2f} s")
+
+
+def refused_by_wishes(jobs, prologs):
+    job = jobs.submit("-w", "n1", "--stack", "silver")
+    wait("a job that asks for another stack is refused", lambda: prologs.of(job) == [1])
+    wait("its owner sees why", lambda: jobs.show(job, "AdminComment").startswith("lockstep: no: stack n1: "))
+    jobs.cluster.run("scancel", job)
+    job = jobs.submit("-w", "n1", "--stack", "golden")
+    wait("one that asks for the node's stack starts", lambda: jobs.is_done(job))
+
+
+def refused_components(jobs, prologs):
+    """Nodes of both components are asked about with the first one; n2, which drifts, is of the second."""
+    job = jobs.submit("-w", "n1", ":", "-w", "n2")
+    wait("a heterogeneous job with a node that drifts is refused with its first component", lambda: prologs.of(job) == [1])
+    wait("its owner sees why", lambda: jobs.show(job, "AdminComment") == REASON)
+    wait("it waits", lambda: jobs.show(job, "JobState") == "PENDING")
+    check("none of it ran", not jobs.ran(job))
+    jobs.cluster.run("scancel", job)
+
+
+def tried_again(jobs, prologs):
+    """Slurm has n2 alone; then n1 returns and n2 is drained, as lockstep does where on_drift has drain."""
+    prologs.write("--retry 60", f"--state {prologs.folder}/retried")
+    jobs.cluster.run("scontrol", "update", "nodename=n1", "state=drain", "reason=test")
+    job = jobs.submit("-N1", "-x", "n3")
+    wait("a job on the node that drifts is refused", lambda: prologs.of(job) == [1])
+    began = time.monotonic()
+    jobs.cluster.run("scontrol", "update", "nodename=n1", "state=resume")
+    jobs.cluster.run("scontrol", "update", "nodename=n2", "state=drain", "reason=test")
+    wait("once that node is drained, it starts elsewhere at once", lambda: jobs.is_done(job))
+    check("and does not wait for 120 s", time.monotonic() - began < 100, time.monotonic() - began)
+    print(f"     {time.monotonic() - began:.1f} s")
+    jobs.cluster.run("scontrol", "update", "nodename=n2", "state=resume")
+    prologs.write()
+
+
 def refused_at_the_start(lockstep, jobs, prologs):
     wait("n1: conforms", lambda: lockstep.node("n1").get("judged") == "conforms")
     wait("n2: drift", lambda: lockstep.node("n2").get("judged") == "drift")
     job = jobs.submit("-w", "n1,n2")
     wait("while the pool observes, a job starts on a skewed set", lambda: jobs.is_done(job))
-    observed = lockstep.run("admit", "--observed", "--json")["items"]
-    check("and it is counted", [i["refused"].get("drift") for i in observed] == [1], observed)
+    wait("and it is counted, as the two tasks before",
+         lambda: [i["refused"].get("drift") for i in lockstep.run("admit", "--observed", "--json")["items"]] == [3])
 
     stranger = jobs.submit("-w", "n3")
     wait("a node that the fleet does not have is refused all the same", lambda: prologs.of(stranger) == [1])
@@ -127,6 +180,35 @@ def repaired(lockstep, jobs, prologs, job):
     jobs.try_again(job)
     wait("after the repair the job runs", lambda: jobs.is_done(job) and jobs.ran(job))
     check("it was asked about twice", prologs.of(job) == [1, 0], prologs.of(job))
+
+
+def last_answers(lockstep, jobs, prologs):
+    """While lockstepd is stopped: jobs start on nodes that it admitted lately, and on no others."""
+    prologs.write("--seconds 2", "--without-answer last", f"--state {prologs.folder}/last")
+    job = jobs.submit("-w", "n1")
+    wait("n1 is admitted", lambda: jobs.is_done(job))
+    lockstep.daemons["lockstepd"].send_signal(signal.SIGSTOP)
+    job = jobs.submit("-w", "n1")
+    wait("without an answer a job starts on it", lambda: jobs.is_done(job))
+    other = jobs.submit("-w", "n1,n2")
+    wait("and not on a node that was not asked about", lambda: prologs.of(other) == [1])
+    wait("its owner sees why",
+         lambda: jobs.show(other, "AdminComment").endswith(
+             "; no admission is stored for n2: start the first jobs with --without-answer start"))
+    lockstep.daemons["lockstepd"].send_signal(signal.SIGCONT)
+    jobs.cluster.run("scancel", other)
+    job = jobs.submit("-w", "n1")
+    wait("with the next answer", lambda: jobs.is_done(job))
+    log = lockstep.folder / "lockstepd.log"
+    wait("lockstepd learns how many jobs started without one",
+         lambda: re.search(r'msg="jobs started without an answer" jobs=1 ', log.read_text()))
+    wait("which is reported once", lambda: (prologs.folder / "last/.unanswered").stat().st_size == 0)
+    wait("an alarm says so until a person closes it",
+         lambda: [i["text"].split(" without")[0] for i in lockstep.run("alarm", "ls", "--json")["items"] if i["kind"] == "unanswered"]
+         == ["1 job started"])
+    said = lockstep.run("doctor", "--json")  # its status is that of all its findings
+    findings = (said if isinstance(said, dict) else json.loads(said.stdout))["checks"]
+    check("and so does doctor", any(f["check"] == "admission" and f["state"] == "note" for f in findings), findings)
 
 
 def without_answer(lockstep, jobs, prologs):
@@ -161,12 +243,20 @@ def main():
         shutil.copytree(ROOT, other, symlinks=True)
         break_openmpi(other)
         prologs = Prologs(build, folder)
+        (folder / "plugstack.conf").write_text(f"optional {build}/plugins/slurm/spank_lockstep.so run={folder}/run-n2\n")
+        extra = f"PrologSlurmctld={folder}/prolog\nPlugStackConfig={folder}/plugstack.conf\n"
         lockstep = Lockstep(build, folder, ["n1", "n2"], {"n2": other})
         with lockstep.running(fleet(lockstep, "observe")), \
-                Cluster(folder / "slurm", nodes=3, extra=f"PrologSlurmctld={folder}/prolog\n") as cluster:
+                Cluster(folder / "slurm", nodes=3, extra=extra) as cluster:
             jobs = Jobs(cluster, folder)
+            wait("n2: drift", lambda: lockstep.node("n2").get("judged") == "drift")
+            at_task_start(lockstep, jobs)
             job = refused_at_the_start(lockstep, jobs, prologs)
+            refused_by_wishes(jobs, prologs)
+            refused_components(jobs, prologs)
+            tried_again(jobs, prologs)
             repaired(lockstep, jobs, prologs, job)
+            last_answers(lockstep, jobs, prologs)
             without_answer(lockstep, jobs, prologs)
     return Tally.end()
 

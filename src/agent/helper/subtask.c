@@ -160,6 +160,7 @@ static enum lks_code end_program(struct lks_subtask *e, struct lks_err *err)
                         (long long)(e->ends - e->begun) / 1000);
     if (WIFSIGNALED(status))
         return lks_fail(err, LKS_E_REFUSED, "signal %d", WTERMSIG(status));
+    e->status = WEXITSTATUS(status);
     return lks_fail(err, LKS_E_REFUSED, "status %d", WEXITSTATUS(status));
 }
 

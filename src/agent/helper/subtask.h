@@ -18,6 +18,7 @@ struct lks_subtask {
     int64_t ends;  /* when it has been long enough */
     bool cut;      /* what is beyond the ceiling is thrown away instead of being a failure */
     bool too_much; /* said more than it may */
+    int status;    /* its exit status, once it ended by itself */
     struct lks_buf said;
 };
 

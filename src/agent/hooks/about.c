@@ -22,7 +22,15 @@ const struct lks_option lks_about_epilog_options[] = {
 
 const struct lks_option lks_about_prolog_options[] = {
     {"--without-answer WHAT",
-     "start (the default) or refuse: whether the job starts if lockstepd gives no answer"},
+     "start (the default), refuse, or last: whether the job starts if lockstepd gives no answer; "
+     "last: if all its nodes were admitted lately"},
+    {"--last N", "with --without-answer last: maximum age of an admission, in seconds (600)"},
+    {"--state DIR",
+     "folder of SlurmUser that keeps which nodes were admitted when, and how many jobs started "
+     "without an answer; their number is reported to lockstepd. With it, the images of a "
+     "heterogeneous job's components are compared"},
+    {"--retry N", "after a no about a node, let Slurm try again as soon as it drains that node, "
+                  "if it does within N seconds (at most 110); needs --state"},
     {"--seconds N", "time limit of the answer, in seconds (10)"},
     {"--lockstep PROGRAM", "lockstep, if it is not in PATH"},
     {"--scontrol PROGRAM", "scontrol, if it is not in PATH"},
@@ -73,7 +81,9 @@ const struct lks_manual lks_about_prolog = {
     .summary = "Ask lockstep whether a job may start on the nodes that Slurm chose",
     .about = "For PrologSlurmctld in slurm.conf, which takes no arguments: name a script that runs "
              "this program, which runs 'lockstep admit' with the job's ID and nodes and with the "
-             "options after --, such as --server and --token-file. "
+             "options after --, such as --server and --token-file. The SPANK plugin passes on the "
+             "requests of the job as SPANK_LOCKSTEP_STACK, SPANK_LOCKSTEP_IMAGE and "
+             "SPANK_LOCKSTEP_CANARY_OK. "
              "With exit status 0 the job starts. With any other status Slurm requeues the job, or "
              "cancels it if it is no batch job; after a refusal the status is 1, and the job's "
              "AdminComment has the reason. The system's log has refusals and starts without an "

@@ -7,11 +7,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 100 };
+enum { LOOK_MS = 100, VARIABLE_SIZE = 4096 };
 
 bool lks_hook_settle(void)
 {
@@ -58,6 +59,28 @@ enum lks_code lks_hook_run(const struct lks_subtask_program *program,
     wait_for(&e);
     enum lks_code code = lks_subtask_end(&e, &said, err);
     snprintf(output, LKS_HOOK_OUTPUT_SIZE, "%" LKS_STR_FMT, LKS_STR_ARG(said));
+    if (code == LKS_E_REFUSED && e.status == lks_err_code_info(LKS_E_INVALID)->exit)
+        code = err->code = LKS_E_INVALID;
     lks_subtask_fini(&e);
     return code;
+}
+
+/* env finds programs in the fixed PATH; Slurm's own commands need SLURM_CONF where the file has
+ * another place. */
+enum lks_code lks_hook_command(char *const *argv, int seconds, char output[LKS_HOOK_OUTPUT_SIZE],
+                               struct lks_err *err)
+{
+    static char variable[VARIABLE_SIZE];
+    const char *conf = getenv("SLURM_CONF");
+    int len = snprintf(variable, sizeof(variable), "SLURM_CONF=%s", conf != NULL ? conf : "");
+    bool set = conf != NULL && len < (int)sizeof(variable);
+    const struct lks_subtask_program program = {.path = argv[0],
+                                                .argv = argv,
+                                                .variable = set ? variable : NULL,
+                                                .errors = true,
+                                                .cut = true,
+                                                .family = true,
+                                                .max = LKS_HOOK_OUTPUT_SIZE - 1,
+                                                .ms = seconds * 1000};
+    return lks_hook_run(&program, output, err);
 }

@@ -47,6 +47,7 @@ static const struct lks_manual_row files[] = {
     {"STATE/" LKS_FETCH_FOLDER, "artifacts of commands, by digest"},
     {"RUN/" LKS_NOTICE_SOCKET, "socket on which programs of this node report"},
     {"RUN/" LKS_NOTICE_STATE, "whether the node is in service, for these programs"},
+    {"RUN/" LKS_NODE_STACK_FILE, "the stack of the node, for the SPANK plugin of Slurm"},
     {"/etc/lockstep/agent.conf", "LOCKSTEP_AGENT_OPTIONS: options that the systemd unit adds"},
     {0},
 };

@@ -18,6 +18,7 @@
 #include "agent/loop/fetch.h"
 #include "agent/loop/load.h"
 #include "agent/loop/notices.h"
+#include "agent/loop/stack.h"
 #include "agent/state/boot.h"
 #include "agent/state/heads.h"
 #include "agent/state/identity.h"
@@ -89,6 +90,7 @@ struct lks_agent {
     struct lks_agent_events events;
     struct lks_load load;
     struct lks_notices notices;
+    struct lks_agent_stack stack;
     struct lks_program program;
     int signals;
     bool awaits; /* a file of the enrolment, which was said */

@@ -153,7 +153,8 @@ enum lks_code lks_answer_beat(struct lks_str json, struct lks_beat_answer *out, 
     const struct lks_doc *top = NULL;
     struct lks_beat_answer a = {0};
     if (parse(json, &docs, &top, err) != LKS_OK || take_bool(top, "mail", &a.mail, err) != LKS_OK ||
-        take_bool(top, "changing", &a.changing, err) != LKS_OK)
+        take_bool(top, "changing", &a.changing, err) != LKS_OK ||
+        take_bool(top, "barred", &a.barred, err) != LKS_OK)
         return err->code;
     if (lks_doc_member(top, "head") != NULL &&
         take_text(top, "head", a.head, sizeof(a.head), err) != LKS_OK)
@@ -222,6 +223,36 @@ void lks_answer_mail_fini(struct lks_mail *mail)
 {
     lks_docs_fini(&mail->docs);
     *mail = (struct lks_mail){0};
+}
+
+static enum lks_code take_stack_text(const struct lks_doc *top, const char *key,
+                                     char out[LKS_NODE_STACK_TEXT_SIZE], struct lks_err *err)
+{
+    if (lks_doc_member(top, key) == NULL)
+        return LKS_OK;
+    return take_text(top, key, out, LKS_NODE_STACK_TEXT_SIZE, err);
+}
+
+enum lks_code lks_answer_stack(struct lks_str json, struct lks_node_stack *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    const struct lks_doc *top = NULL;
+    struct lks_node_stack s = {0};
+    if (parse(json, &docs, &top, err) != LKS_OK ||
+        take_bool(top, "enforces", &s.enforces, err) != LKS_OK ||
+        take_stack_text(top, "digest", s.digest, err) != LKS_OK ||
+        take_stack_text(top, "name", s.name, err) != LKS_OK ||
+        take_stack_text(top, "version", s.version, err) != LKS_OK ||
+        take_stack_text(top, "bar", s.bar, err) != LKS_OK ||
+        take_stack_text(top, "why", s.why, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *env = lks_doc_member(top, "env");
+    if (env == NULL || env->kind != LKS_DOC_MAP)
+        return lks_fail(err, LKS_E_INVALID, SOURCE ": env: not an object");
+    for (const struct lks_doc *d = env->first; d != NULL; d = d->next)
+        (void)(d->kind == LKS_DOC_TEXT && lks_node_stack_add(&s, d->key, d->text));
+    *out = s;
+    return LKS_OK;
 }
 
 enum lks_code lks_answer_renew(struct lks_str json, struct lks_buf *certificate,

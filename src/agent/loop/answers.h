@@ -7,6 +7,7 @@
 #ifndef LKS_AGENT_ANSWERS_H
 #define LKS_AGENT_ANSWERS_H
 
+#include "agent/hooks/node_stack.h"
 #include "base/time.h"
 #include "codec/format/docs.h"
 #include "codec/notation/hostlist.h"
@@ -43,6 +44,7 @@ struct lks_beat_answer {
     char head[LKS_HEAD_TEXT_MAX + 1]; /* empty: none */
     bool mail;
     bool changing; /* the node is changed, or drains for a change */
+    bool barred;   /* no step of a job should start on the node */
     lks_ms time;
     lks_ms heartbeat; /* how often from now on; 0: it does not say */
 };
@@ -61,6 +63,10 @@ struct lks_mail {
 enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 void lks_answer_mail_fini(struct lks_mail *mail);
+
+/* What of the environment is not for jobs is left out: agent/hooks/node_stack.h. */
+enum lks_code lks_answer_stack(struct lks_str json, struct lks_node_stack *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
 
 enum lks_code lks_answer_renew(struct lks_str json, struct lks_buf *certificate,
                                struct lks_err *err) LKS_MUST_CHECK;

@@ -17,6 +17,7 @@
 static void end_at_once(int number)
 {
     (void)number;
+    lks_agent_notices_remove();
     _exit(0);
 }
 
@@ -240,6 +241,7 @@ static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
     adopt(a, said.heartbeat);
     a->link.mail = said.mail && is_free(a);
     lks_agent_notices_beat(a, said.changing);
+    lks_agent_stack_beat(a, said.barred);
     if (!said.mail)
         lks_load_want(a, "");
     return judge_trial(a, err);

@@ -1,11 +1,13 @@
 #include "agent/loop/notices.h"
 
+#include "agent/hooks/node_stack.h"
 #include "agent/loop/agent.h"
 #include "codec/format/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,15 +39,28 @@ static enum lks_code open_socket(struct lks_agent *a, struct lks_err *err)
     return LKS_OK;
 }
 
+/* The folder's descriptor, for a signal that ends the agent in the middle of an exchange. */
+static volatile sig_atomic_t folder; /* 0: there is none */
+
+void lks_agent_notices_remove(void)
+{
+    static const char *const names[] = {LKS_NOTICE_SOCKET, LKS_NOTICE_STATE, LKS_NODE_STACK_FILE};
+    int dir = folder;
+    for (size_t i = 0; dir > 0 && i < LKS_COUNT(names); i++)
+        (void)unlinkat(dir, names[i], 0);
+}
+
 void lks_agent_notices_open(struct lks_agent *a)
 {
     struct lks_notices *n = &a->notices;
     struct lks_err err = {0};
     if (a->options->run == NULL)
         return;
-    if (lks_statedir_open(a->options->run, false, &n->dir, &err) == LKS_OK &&
-        open_socket(a, &err) == LKS_OK)
-        return;
+    if (lks_statedir_open(a->options->run, false, &n->dir, &err) == LKS_OK) {
+        folder = n->dir.fd;
+        if (open_socket(a, &err) == LKS_OK)
+            return;
+    }
     lks_agent_note(a, LKS_LEVEL_WARNING, "programs of this node cannot report", "why", err.msg);
     lks_agent_notices_close(a);
 }
@@ -53,11 +68,10 @@ void lks_agent_notices_open(struct lks_agent *a)
 void lks_agent_notices_close(struct lks_agent *a)
 {
     struct lks_notices *n = &a->notices;
-    if (n->fd > 0) {
-        (void)unlinkat(n->dir.fd, LKS_NOTICE_SOCKET, 0);
-        (void)unlinkat(n->dir.fd, LKS_NOTICE_STATE, 0);
+    lks_agent_notices_remove();
+    folder = 0;
+    if (n->fd > 0)
         (void)close(n->fd);
-    }
     lks_statedir_close(&n->dir);
     *n = (struct lks_notices){0};
 }

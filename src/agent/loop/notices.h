@@ -40,6 +40,9 @@ struct lks_err;
 void lks_agent_notices_open(struct lks_agent *a);
 void lks_agent_notices_close(struct lks_agent *a);
 
+/* Remove what it has in the folder, and the file of the stack; a signal handler may call it. */
+void lks_agent_notices_remove(void);
+
 /* Take in what arrived. */
 void lks_agent_notices_hear(struct lks_agent *a);
 

@@ -85,6 +85,7 @@ static enum lks_code read_options(const struct lks_args *args, struct lks_bridge
                         STALE_SECONDS_MAX);
     o->stale = seconds * LKS_SECOND;
     o->state = lks_args_has(args, "--state") ? lks_args_get(args, "--state") : LKS_BRIDGE_STATE;
+    o->policy = lks_args_get(args, "--policy");
     if (conf != NULL && setenv("SLURM_CONF", conf, 1) != 0)
         return lks_fail_nomem(err);
     if (read_users(args, o, err) != LKS_OK)

@@ -156,6 +156,7 @@ static void stop(struct lks_serve *s)
     uv_close((uv_handle_t *)&s->worker.done, NULL);
     (void)uv_run(&s->loop, UV_RUN_DEFAULT);
     lks_bridge_book_fini(&s->worker.book);
+    lks_bridge_runs_fini(&s->worker.runs);
     uv_mutex_destroy(&s->worker.lock);
     uv_cond_destroy(&s->worker.wake);
 }
@@ -208,6 +209,7 @@ enum lks_code lks_bridge_serve(const struct lks_bridge_options *options, FILE *o
     harden();
     lks_log_init(&s->log, stderr, LKS_LEVEL_INFO, LKS_LOG_LOGFMT, log_now);
     s->worker.log = &s->log;
+    s->worker.policy = options->policy;
     enum lks_code code = lks_durable_open(options->state, &s->worker.durable, err);
     if (code != LKS_OK)
         return lks_wrap(err, "--state");

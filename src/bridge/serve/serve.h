@@ -20,7 +20,8 @@ struct lks_bridge_options {
     size_t name_count;
     const char *certificate, *key, *ca; /* files; NULL where no port is listened on */
     const char *state;
-    lks_ms stale; /* answers of nodes are at most so old */
+    const char *policy; /* file of the submission policy; NULL: none */
+    lks_ms stale;       /* answers of nodes are at most so old */
 };
 
 /* Prints "ready ADDRESS..." once it listens; the port of ADDRESS:0 is the one it got. */

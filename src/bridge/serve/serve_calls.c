@@ -76,8 +76,13 @@ static void write_health(const struct lks_serve *s, struct lks_buf *out)
         lks_json_null(&j, "age");
     lks_json_int(&j, "waiting", (int64_t)(is->busy_since > 0 ? now - is->busy_since : 0));
     lks_json_int(&j, "queued", w->queued);
+    if (is->policy_written > 0)
+        lks_json_int(&j, "policy", (int64_t)is->policy_written);
+    else
+        lks_json_null(&j, "policy");
+    lks_json_bool(&j, "policy_failed", is->policy_failed);
     lks_json_cstr(&j, "error", is->failure);
-    lks_json_cstr(&j, "warning", is->warning);
+    lks_json_cstr(&j, "warning", is->warning[0] != '\0' ? is->warning : is->left_out);
     lks_json_end(&j, '}');
 }
 
@@ -92,6 +97,8 @@ static int write_read(const struct lks_serve *s, const struct lks_bridge_request
         lks_bridge_book_nodes(book, now, out);
     } else if (r->verb == LKS_BRIDGE_JOBS) {
         lks_bridge_book_jobs(book, now, out);
+    } else if (r->verb == LKS_BRIDGE_RUNS) {
+        lks_bridge_runs_json(&s->worker.runs, &r->runs, now - book->read.steady, out);
     } else if (r->verb == LKS_BRIDGE_RESERVATIONS) {
         lks_bridge_book_reservations(book, now, out);
     } else if ((entry = lks_bridge_book_find(book, name)) != NULL) {
@@ -301,6 +308,9 @@ void lks_serve_request(void *ctx, struct lks_httpd_exchange *x,
                                        .path = request->path,
                                        .if_match = lks_httpd_header(x, "If-Match"),
                                        .epoch = lks_httpd_header(x, "Lockstep-Epoch"),
+                                       .after = lks_httpd_query(x, "after"),
+                                       .id = lks_httpd_query(x, "id"),
+                                       .max = lks_httpd_query(x, "max"),
                                        .epochs = count_headers(x, "Lockstep-Epoch"),
                                        .if_matches = count_headers(x, "If-Match"),
                                        .body = request->body};

@@ -124,6 +124,28 @@ static const char *failed_text(enum lks_code code)
                                      : "the nodes of slurmctld cannot be read, or not be kept";
 }
 
+/* What ended since the last reading of jobs. A failure leaves it for the next one. */
+static void take_runs(struct lks_worker *w)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct lks_bridge_runs_reading reading = {0};
+    struct lks_err err = {0};
+    LKS_CLEANUP(lks_bridge_runs_news_fini) struct lks_bridge_runs_news news = {0};
+    bool fresh = false;
+    enum lks_code code = lks_slurm_runs(w->slurm, &arena, &reading, &fresh, &err);
+    if (code == LKS_OK && fresh) /* this thread alone changes the runs */
+        code = lks_bridge_runs_prepare(&w->runs, &reading, &news, &err);
+    if (code == LKS_OK && fresh) {
+        uv_mutex_lock(&w->lock);
+        code = lks_bridge_runs_take(&w->runs, &news, &err);
+        uv_mutex_unlock(&w->lock);
+    }
+    if (code == LKS_OK)
+        return;
+    lks_slurm_runs_lost(w->slurm);
+    note(w, LKS_LEVEL_WARNING, "the runs of jobs cannot be kept", err.msg);
+}
+
 /* A reading that fails is told when the first one does, and when one succeeds again. */
 static void renew(struct lks_worker *w)
 {
@@ -140,9 +162,13 @@ static void renew(struct lks_worker *w)
         note(w, LKS_LEVEL_WARNING, failed_text(code), err.msg);
     if (code == LKS_OK && before)
         note(w, LKS_LEVEL_INFO, "the nodes are read from slurmctld again", "");
-    uv_async_send(&w->done); /* readers need not wait for the ping */
+    if (code == LKS_OK)
+        take_runs(w);        /* before readers are answered */
+    uv_async_send(&w->done); /* they need not wait for the ping */
     if (first || lks_clock_wall() - w->status.pinged > PING_MS)
         ping(w);
+    if (first && code == LKS_OK)
+        take_runs(w); /* the configuration is known now */
 }
 
 static bool has_node(struct lks_worker_task *const *tasks, size_t count, const char *name)

@@ -38,10 +38,13 @@ struct lks_worker_status {
     lks_ms busy_since; /* steady: since when slurmctld is waited for; 0: it is not */
     bool failed;       /* the last reading */
     char failure[LKS_ERR_MSG_MAX];
-    char warning[LKS_ERR_MSG_MAX]; /* a job whose nodes cannot be read, say; empty: none */
-    struct lks_slurm_about about;  /* empty until slurmctld answered once */
-    bool primary, backup;          /* answered the last ping */
-    lks_ms pinged;                 /* wall; 0: never */
+    char warning[LKS_ERR_MSG_MAX];  /* a job whose nodes cannot be read, say; empty: none */
+    struct lks_slurm_about about;   /* empty until slurmctld answered once */
+    bool primary, backup;           /* answered the last ping */
+    lks_ms pinged;                  /* wall; 0: never */
+    lks_ms policy_written;          /* wall; 0: never */
+    bool policy_failed;             /* the last time */
+    char left_out[LKS_ERR_MSG_MAX]; /* a partition that the policy does not have; empty: none */
 };
 
 struct lks_worker {
@@ -51,9 +54,11 @@ struct lks_worker {
     uv_async_t done; /* a reading ended, or writes did */
     struct lks_slurm *slurm;
     struct lks_durable durable;
+    const char *policy;  /* the file; NULL: none */
     struct lks_log *log; /* the loop's thread writes it only before the start and behind the end */
     /* Under the lock. */
     struct lks_bridge_book book;
+    struct lks_bridge_runs runs;
     struct lks_worker_status status;
     struct lks_worker_task *first, **last;
     uint32_t queued;
@@ -89,6 +94,9 @@ void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks
 
 /* Put what lockstep says of nodes into Slurm. */
 void lks_worker_truth(struct lks_worker *w, struct lks_worker_task *task);
+
+/* Write the submission policy, where there is a file for it. */
+void lks_worker_policy(struct lks_worker *w, struct lks_worker_task *task);
 
 /* Make a reservation as it is asked for, or end it. */
 void lks_worker_reserve(struct lks_worker *w, struct lks_worker_task *task);

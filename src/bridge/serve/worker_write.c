@@ -352,6 +352,8 @@ void lks_worker_write(struct lks_worker *w, struct lks_worker_task *const *tasks
             say_epoch(t);
         else if (t->request.verb == LKS_BRIDGE_TRUTH)
             lks_worker_truth(w, t);
+        else if (t->request.verb == LKS_BRIDGE_POLICY)
+            lks_worker_policy(w, t);
         else if (t->request.verb == LKS_BRIDGE_RESERVE || t->request.verb == LKS_BRIDGE_UNRESERVE)
             lks_worker_reserve(w, t);
         else if (t->request.verb == LKS_BRIDGE_SIGNAL || t->request.verb == LKS_BRIDGE_REQUEUE)

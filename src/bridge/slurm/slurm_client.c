@@ -113,6 +113,7 @@ static enum lks_code load_jobs(struct lks_slurm *s, lks_ms now, struct lks_err *
     slurm_free_job_info_msg(s->job_msg);
     s->job_msg = jobs;
     s->stale = true;
+    s->runs_fresh = true;
     return LKS_OK;
 }
 
@@ -249,7 +250,8 @@ static bool is_meant(struct lks_str id, const char *job)
            (lks_str_cut(id, '+', &whole, &part) && lks_str_is(part, "0") && lks_str_is(whole, job));
 }
 
-/* All tasks of an array and all parts of a heterogeneous job come with the first number of an id.
+/* All tasks of an array and all components of a heterogeneous job come with the first number of an
+ * id.
  */
 enum lks_code lks_slurm_read_run(const char *job, lks_ms *started, struct lks_err *err)
 {
@@ -278,6 +280,8 @@ enum lks_code lks_slurm_about(struct lks_slurm *s, struct lks_slurm_about *out, 
         return err->code;
     if (!*changed)
         return LKS_OK;
+    s->min_job_age = conf->min_job_age;
+    s->conf_known = true;
     s->conf_time = conf->last_update; /* when it was sent, by slurmctld's clock */
     *out = (struct lks_slurm_about){.controllers = conf->control_cnt};
     snprintf(out->cluster, sizeof(out->cluster), "%s", lks_slurm_text(conf->cluster_name));

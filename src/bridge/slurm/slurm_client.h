@@ -10,7 +10,9 @@
 #define LKS_BRIDGE_SLURM_CLIENT_H
 
 #include "bridge/view/book.h"
+#include "bridge/view/policy.h"
 #include "bridge/view/reservation.h"
+#include "bridge/view/runs.h"
 
 #include <sys/types.h>
 
@@ -56,6 +58,16 @@ enum lks_code lks_slurm_read_run(const char *job, lks_ms *started,
 enum lks_code lks_slurm_about(struct lks_slurm *s, struct lks_slurm_about *out, bool *changed,
                               struct lks_err *err) LKS_MUST_CHECK;
 
+/* The jobs that slurmctld sent last, as runs, once its configuration was read; `fresh` is false,
+ * and `out` untouched, where the last call had them. The caller owes lks_arena_fini(); other texts
+ * live until the next reading. */
+enum lks_code lks_slurm_runs(struct lks_slurm *s, struct lks_arena *arena,
+                             struct lks_bridge_runs_reading *out, bool *fresh,
+                             struct lks_err *err) LKS_MUST_CHECK;
+
+/* They were not taken in: the next call has them again. */
+void lks_slurm_runs_lost(struct lks_slurm *s);
+
 /* Whether the controller of this number answers; 0 is the primary. */
 bool lks_slurm_ping(unsigned controller);
 
@@ -92,5 +104,12 @@ enum lks_code lks_slurm_reserve_create(struct lks_slurm *s, const char *name,
 enum lks_code lks_slurm_reserve_update(const char *name, const struct lks_bridge_reserve *r,
                                        bool start, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_slurm_reserve_delete(const char *name, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Slurm's partitions that have nodes of the policy's pools, for its file. `out` gets these alone;
+ * the caller owes lks_policy_fini(). Slots are those of the nodes as they were read last. `warning`
+ * names a partition whose nodes cannot be read, and why: it is left out; empty: all can. */
+enum lks_code lks_slurm_partitions(const struct lks_slurm *s, const struct lks_bridge_policy *from,
+                                   struct lks_policy *out, char warning[LKS_ERR_MSG_MAX],
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

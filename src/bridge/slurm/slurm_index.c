@@ -2,6 +2,7 @@
 #include "bridge/slurm/slurm_parts.h"
 
 #include "base/vec.h"
+#include "bridge/view/hidden.h"
 #include "codec/notation/hostlist.h"
 
 #include <stdio.h>
@@ -139,57 +140,21 @@ const char *lks_slurm_index_warning(const struct lks_slurm *s)
     return s->warning;
 }
 
-/* A node that Slurm has given away without a job that it lists is not free: jobs may be hidden from
- * the bridge, or end at this moment. */
-static const struct lks_bridge_job unlisted = {.id = LKS_STR_C("?"),
-                                               .name = LKS_STR_C("a job that Slurm does not list"),
-                                               .node_count = 1,
-                                               .runs = true,
-                                               .gpus = LKS_BRIDGE_UNKNOWN};
-
-/* Nor is one that has not registered since slurmctld started: its jobs may be missing in the state
- * that slurmctld started with. */
-static const struct lks_bridge_job unregistered = {
-    .id = LKS_STR_C("?"),
-    .name = LKS_STR_C("jobs are not known before the node registers"),
-    .node_count = 1,
-    .runs = true,
-    .gpus = LKS_BRIDGE_UNKNOWN};
-
-/* Slurm reboots or switches off a node as soon as no job runs there, drained or not, and its reboot
- * may end a drain ("nextstate=resume"). Nothing may be done to a node that is about to go away, and
- * a drain counts only behind that. */
-#define GOES_AWAY(text)                                                                            \
-    {                                                                                              \
-        .id = LKS_STR_C("?"), .name = LKS_STR_C(text), .node_count = 1, .runs = true,              \
-        .gpus = LKS_BRIDGE_UNKNOWN                                                                 \
-    }
-static const struct {
-    uint32_t flags;
-    struct lks_bridge_job job;
-} leaving[] = {
-    {NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED,
-     GOES_AWAY("Slurm reboots the node (scontrol reboot)")},
-    {NODE_STATE_POWERED_DOWN,
-     GOES_AWAY("Slurm powered the node down: scontrol update state=power_up")},
-    {NODE_STATE_POWER_DOWN | NODE_STATE_POWER_DRAIN | NODE_STATE_POWERING_DOWN,
-     GOES_AWAY("Slurm powers the node down (power saving)")},
-};
-
-/* NULL: what Slurm lists is all. */
+/* The job that is shown for it; NULL: what Slurm lists is all. */
 static const struct lks_bridge_job *hidden(uint32_t state)
 {
-    uint32_t base = state & NODE_STATE_BASE;
-    for (size_t i = 0; i < LKS_COUNT(leaving); i++) {
-        if ((state & leaving[i].flags) != 0)
-            return &leaving[i].job;
-    }
-    if (base == NODE_STATE_UNKNOWN)
-        return &unregistered;
-    return base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
-                   (state & NODE_STATE_COMPLETING) != 0
-               ? &unlisted
-               : NULL;
+    const uint32_t base = state & NODE_STATE_BASE;
+    const uint32_t reboots = NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED;
+    const uint32_t powers_down =
+        NODE_STATE_POWER_DOWN | NODE_STATE_POWER_DRAIN | NODE_STATE_POWERING_DOWN;
+    return lks_bridge_hidden_job(&(struct lks_bridge_hidden){
+        .reboots = (state & reboots) != 0,
+        .powered_down = (state & NODE_STATE_POWERED_DOWN) != 0,
+        .powers_down = (state & powers_down) != 0,
+        .unregistered = base == NODE_STATE_UNKNOWN,
+        .given_away = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
+                      (state & NODE_STATE_COMPLETING) != 0,
+    });
 }
 
 /* A node may be in several reservations. The one of others that keeps jobs away now comes first:

@@ -19,9 +19,12 @@ struct lks_slurm {
     reserve_info_msg_t *reservation_msg;
     struct lks_bridge_since since; /* of these three */
     time_t conf_time;
-    bool stale;    /* what is below was not made of the last two yet */
-    bool unread;   /* something came that no reading of all nodes has had */
-    bool set_back; /* slurmctld's clock, in the reading of all that is made now */
+    uint32_t min_job_age; /* s: so long slurmctld keeps jobs that ended; 0: for good */
+    bool conf_known;      /* it was read once */
+    bool runs_fresh;      /* jobs came that lks_slurm_runs() has not had */
+    bool stale;           /* what is below was not made of the last two yet */
+    bool unread;          /* something came that no reading of all nodes has had */
+    bool set_back;        /* slurmctld's clock, in the reading of all that is made now */
     /* Made of the last two, with texts in them and in the arena. */
     struct lks_arena arena;
     struct lks_bridge_job *jobs;

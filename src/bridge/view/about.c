@@ -10,6 +10,7 @@ const struct lks_option lks_about_bridge_options[] = {
     {"--key FILE", "its private key, PEM"},
     {"--ca FILE", "CA of the controllers' certificates, PEM"},
     {"--client-name NAME...", "name in the certificate of a controller; may be repeated"},
+    {"--policy FILE", "write the submission policy there, for the plugin in slurmctld (none)"},
     {"--slurm-conf FILE", "configuration of Slurm (SLURM_CONF, or Slurm's default)"},
     {"--stale SECONDS",
      "without slurmctld, answer reads for so long from its last answer, with its age (30)"},

@@ -26,10 +26,11 @@ static void write_truth(struct lks_json_writer *w, const struct lks_bridge_node 
     lks_json_begin(w, "features", '[');
     for (bool more = whole && list.len > 0; more;) {
         more = lks_str_cut(list, ',', &word, &list);
-        if (lks_str_starts(word, LKS_BRIDGE_TRUTH_PREFIX))
+        if (lks_bridge_truth_ours(word))
             lks_json_text(w, NULL, word);
     }
     lks_json_end(w, ']');
+    lks_json_bool(w, "slots", true); /* a bridge of before refuses features such as lks0 */
     lks_json_bool(w, "shown",
                   lks_bridge_truth_place(node->extra, node->comment) != LKS_BRIDGE_TRUTH_NOWHERE);
     lks_json_text(w, "digest", digest);

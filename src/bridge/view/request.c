@@ -11,8 +11,8 @@
 enum { JOB_ID_MAX = 32 };
 
 const char *const lks_bridge_request_words[] = {
-    "health", "nodes",   "node",    "jobs",      "reservations", "drain", "release",
-    "signal", "requeue", "reserve", "unreserve", "truth",        "epoch", NULL};
+    "health", "nodes",   "node",    "jobs",      "runs",  "reservations", "drain", "release",
+    "signal", "requeue", "reserve", "unreserve", "truth", "policy",       "epoch", NULL};
 
 enum what { NODE, JOB, RESERVATION };
 
@@ -27,6 +27,7 @@ static const struct route {
     {"GET", "/v1/nodes", LKS_BRIDGE_NODES, NODE, false},
     {"GET", "/v1/nodes/*", LKS_BRIDGE_NODE, NODE, false},
     {"GET", "/v1/jobs", LKS_BRIDGE_JOBS, NODE, false},
+    {"GET", "/v1/runs", LKS_BRIDGE_RUNS, NODE, false},
     {"GET", "/v1/reservations", LKS_BRIDGE_RESERVATIONS, NODE, false},
     {"PUT", "/v1/nodes/*/drain", LKS_BRIDGE_DRAIN, NODE, true},
     {"POST", "/v1/nodes/*/release", LKS_BRIDGE_RELEASE, NODE, true},
@@ -35,6 +36,7 @@ static const struct route {
     {"PUT", "/v1/reservations/*", LKS_BRIDGE_RESERVE, RESERVATION, false},
     {"DELETE", "/v1/reservations/*", LKS_BRIDGE_UNRESERVE, RESERVATION, false},
     {"PUT", "/v1/truth", LKS_BRIDGE_TRUTH, NODE, false},
+    {"PUT", "/v1/policy", LKS_BRIDGE_POLICY, NODE, false},
     {"PUT", "/v1/epoch", LKS_BRIDGE_EPOCH, NODE, false},
 };
 
@@ -42,6 +44,7 @@ void lks_bridge_request_fini(struct lks_bridge_request *r)
 {
     lks_bridge_truth_fini(&r->truth);
     lks_bridge_reservation_fini(&r->reserve);
+    lks_bridge_policy_fini(&r->policy);
 }
 
 bool lks_bridge_request_writes(enum lks_bridge_verb verb)
@@ -82,8 +85,8 @@ static enum lks_code find(const struct lks_bridge_raw *raw, const struct route *
                         raw->method);
     return lks_fail(
         err, LKS_E_NOT_FOUND,
-        "nothing at %s; there are /v1/health, /v1/nodes, /v1/jobs, /v1/reservations and "
-        "/v1/truth",
+        "nothing at %s; there are /v1/health, /v1/nodes, /v1/jobs, /v1/runs, /v1/reservations, "
+        "/v1/truth and /v1/policy",
         raw->path);
 }
 
@@ -223,6 +226,8 @@ static enum lks_code read_body(struct lks_str text, struct lks_bridge_request *o
         return lks_fail(err, LKS_E_INVALID, "body: not a JSON object");
     if (out->verb == LKS_BRIDGE_TRUTH)
         return lks_bridge_truth_read(docs.first, &out->truth, err);
+    if (out->verb == LKS_BRIDGE_POLICY)
+        return lks_bridge_policy_read(docs.first, &out->policy, err);
     if (out->verb == LKS_BRIDGE_RESERVE)
         return lks_bridge_reservation_read(docs.first, &out->reserve, err);
     if (out->verb == LKS_BRIDGE_REQUEUE)
@@ -242,6 +247,8 @@ enum lks_code lks_bridge_request_read(const struct lks_bridge_raw *raw,
     made.verb = route->verb;
     enum lks_code code = read_name(route, name, &made, err);
     bool writes = lks_bridge_request_writes(route->verb);
+    if (code == LKS_OK && route->verb == LKS_BRIDGE_RUNS)
+        code = lks_bridge_runs_ask_read(raw->after, raw->id, raw->max, &made.runs, err);
     if (code == LKS_OK && writes)
         code = read_epoch(raw, &made, err);
     if (code == LKS_OK && route->guarded)

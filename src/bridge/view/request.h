@@ -3,6 +3,7 @@
  * struct, or refused with a line that says what to do.
  *
  *     GET  /v1/health, /v1/nodes, /v1/nodes/NAME, /v1/jobs, /v1/reservations
+ *     GET  /v1/runs?after=MS&id=ID&max=N
  *     PUT  /v1/nodes/NAME/drain    {owner, reason, checkpoint, from?}   If-Match: "REVISION"
  *     POST /v1/nodes/NAME/release  {owner}                       If-Match: "REVISION"
  *     POST /v1/jobs/ID/signal      {signal, batch, started?}
@@ -11,6 +12,7 @@
  *     DELETE /v1/reservations/NAME
  *     PUT  /v1/epoch
  *     PUT  /v1/truth               {truth: [{nodes, features, digest}]}
+ *     PUT  /v1/policy              {policy: {pools, images}}
  *
  * Whatever changes something carries Lockstep-Epoch: N.
  */
@@ -18,18 +20,21 @@
 #define LKS_BRIDGE_REQUEST_H
 
 #include "base/time.h"
+#include "bridge/view/policy.h"
 #include "bridge/view/reservation.h"
+#include "bridge/view/runs.h"
 #include "bridge/view/truth.h"
 #include "codec/notation/drain_reason.h"
 #include "codec/notation/hostlist.h"
 
-#define LKS_BRIDGE_BODY_MAX ((size_t)512 << 10)
+#define LKS_BRIDGE_BODY_MAX ((size_t)1 << 20)
 
 enum lks_bridge_verb {
     LKS_BRIDGE_HEALTH,
     LKS_BRIDGE_NODES,
     LKS_BRIDGE_NODE,
     LKS_BRIDGE_JOBS,
+    LKS_BRIDGE_RUNS,
     LKS_BRIDGE_RESERVATIONS,
     LKS_BRIDGE_DRAIN,
     LKS_BRIDGE_RELEASE,
@@ -38,6 +43,7 @@ enum lks_bridge_verb {
     LKS_BRIDGE_RESERVE,
     LKS_BRIDGE_UNRESERVE,
     LKS_BRIDGE_TRUTH,
+    LKS_BRIDGE_POLICY,
     LKS_BRIDGE_EPOCH,
     LKS_BRIDGE_VERBS
 };
@@ -46,7 +52,8 @@ extern const char *const lks_bridge_request_words[]; /* "health" ... "epoch", NU
 /* As they came; NULL: no such header. */
 struct lks_bridge_raw {
     const char *method, *path, *if_match, *epoch;
-    unsigned epochs, if_matches; /* such headers: two that differ could be read either way */
+    const char *after, *id, *max; /* parameters of the query */
+    unsigned epochs, if_matches;  /* such headers: two that differ could be read either way */
     struct lks_str body;
 };
 
@@ -63,9 +70,11 @@ struct lks_bridge_request {
     lks_ms started; /* of a request about a job: the run that is meant started then; 0: any run, as
                        controllers of before ask */
     int signal;
-    bool batch;                    /* of a signal: to the batch script as well as to the steps */
-    struct lks_bridge_truth truth; /* owned */
+    bool batch;                      /* of a signal: to the batch script as well as to the steps */
+    struct lks_bridge_runs_ask runs; /* which runs are asked for */
+    struct lks_bridge_truth truth;   /* owned */
     struct lks_bridge_reserve reserve; /* owned */
+    struct lks_bridge_policy policy;   /* owned */
 };
 void lks_bridge_request_fini(struct lks_bridge_request *r);
 

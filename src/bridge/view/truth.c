@@ -17,11 +17,19 @@ void lks_bridge_truth_fini(struct lks_bridge_truth *t)
 
 /* Reading a request ------------------------------------------------------------------------- */
 
+bool lks_bridge_truth_ours(struct lks_str word)
+{
+    size_t digit = sizeof(LKS_BRIDGE_TRUTH_SLOT) - 1;
+    return lks_str_starts(word, LKS_BRIDGE_TRUTH_PREFIX) ||
+           (lks_str_starts(word, LKS_BRIDGE_TRUTH_SLOT) && word.len == digit + 1 &&
+            word.ptr[digit] >= '0' && word.ptr[digit] <= '9');
+}
+
 /* What Slurm takes as a feature without an operator in it. */
 static bool is_feature(struct lks_str word)
 {
-    bool good = lks_str_starts(word, LKS_BRIDGE_TRUTH_PREFIX) &&
-                word.len <= LKS_BRIDGE_TRUTH_WORD && word.len > sizeof(LKS_BRIDGE_TRUTH_PREFIX) - 1;
+    bool good = lks_bridge_truth_ours(word) && word.len <= LKS_BRIDGE_TRUTH_WORD &&
+                !lks_str_is(word, LKS_BRIDGE_TRUTH_PREFIX);
     for (size_t i = 0; i < word.len && good; i++) {
         char c = word.ptr[i];
         good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
@@ -49,7 +57,8 @@ static enum lks_code read_features(const struct lks_doc *list, struct lks_arena 
         if (word->kind != LKS_DOC_TEXT || !is_feature(word->text))
             return lks_fail(err, LKS_E_INVALID,
                             "features: each starts with '" LKS_BRIDGE_TRUTH_PREFIX
-                            "' and has at most %d of a-z, 0-9, '-', '_' and '.'",
+                            "' or is a slot such as '" LKS_BRIDGE_TRUTH_SLOT
+                            "0', and has at most %d of a-z, 0-9, '-', '_' and '.'",
                             LKS_BRIDGE_TRUTH_WORD);
         lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? "," : "", LKS_STR_ARG(word->text));
     }
@@ -119,18 +128,13 @@ enum lks_code lks_bridge_truth_read(const struct lks_doc *body, struct lks_bridg
 
 /* Features ---------------------------------------------------------------------------------- */
 
-static bool is_ours(struct lks_str word)
-{
-    return lks_str_starts(word, LKS_BRIDGE_TRUTH_PREFIX);
-}
-
 void lks_bridge_truth_merge(struct lks_str list, struct lks_str ours, struct lks_buf *out)
 {
     struct lks_str word;
     size_t from = out->len;
     for (bool more = list.len > 0; more;) {
         more = lks_str_cut(list, ',', &word, &list);
-        if (word.len > 0 && !is_ours(word))
+        if (word.len > 0 && !lks_bridge_truth_ours(word))
             lks_buf_addf(out, "%s%" LKS_STR_FMT, out->len > from ? "," : "", LKS_STR_ARG(word));
     }
     if (ours.len > 0)
@@ -145,7 +149,7 @@ static size_t count_ours(struct lks_str list, struct lks_str ours, bool *all)
     *all = true;
     for (bool more = list.len > 0; more;) {
         more = lks_str_cut(list, ',', &word, &list);
-        if (!is_ours(word))
+        if (!lks_bridge_truth_ours(word))
             continue;
         bool found = false;
         rest = ours;

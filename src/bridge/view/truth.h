@@ -1,7 +1,8 @@
 /*
- * What lockstep says of nodes, as Slurm shows it: features of the node that start with "lks-", and
- * the digest of the stack in the node's `extra`. Slurm replaces a list of features as a whole, so
- * that the features of others are carried along from the reading that came right before.
+ * What lockstep says of nodes, as Slurm shows it: features of the node that start with "lks-", the
+ * slot of its stack ("lks0", "lks1" or "lks2"), and the digest of the stack in the node's `extra`.
+ * Slurm replaces a list of features as a whole, so that the features of others are carried along
+ * from the reading that came right before.
  *
  * `extra` belongs to lockstep where it is empty or starts with the mark. Where another program has
  * it, `comment` is used by the same rule; where both are taken, the digest is not shown.
@@ -14,6 +15,7 @@
 #include "codec/format/docs.h"
 
 #define LKS_BRIDGE_TRUTH_PREFIX   "lks-"
+#define LKS_BRIDGE_TRUTH_SLOT     "lks"            /* before the number of a slot, one digit */
 #define LKS_BRIDGE_TRUTH_NODES    ((uint32_t)4096) /* in one request */
 #define LKS_BRIDGE_TRUTH_FEATURES 8                /* of a node */
 #define LKS_BRIDGE_TRUTH_WORD     63               /* bytes of a feature, and ... */
@@ -39,10 +41,13 @@ void lks_bridge_truth_fini(struct lks_bridge_truth *t);
 enum lks_code lks_bridge_truth_read(const struct lks_doc *body, struct lks_bridge_truth *out,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
-/* `list` without the features that start with the prefix, followed by `ours`. */
+/* Whether a feature is one of lockstep: no other program sets or removes these. */
+bool lks_bridge_truth_ours(struct lks_str word);
+
+/* `list` without the features of lockstep, followed by `ours`. */
 void lks_bridge_truth_merge(struct lks_str list, struct lks_str ours, struct lks_buf *out);
 
-/* Whether the features of `list` that start with the prefix are those of `ours`, in any order. */
+/* Whether the features of lockstep in `list` are those of `ours`, in any order. */
 bool lks_bridge_truth_is(struct lks_str list, struct lks_str ours);
 
 /* The field of a node that the digest goes to, and the one that it is in now. */

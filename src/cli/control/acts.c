@@ -56,6 +56,8 @@ const struct lks_act lks_acts[] = {
     {"overrides", "override ls", NULL},
     {"override", "override add", NULL},
     {"admissions", "admit", NULL},
+    {"unanswered", "admit", NULL},
+    {"jobs", "job ls", NULL},
     {"observed", "admit", NULL},
     {"flashes", "flash ls", NULL},
     {"flash", "flash start", NULL},

@@ -55,11 +55,13 @@ lks_doctor_fn lks_doctor_login;
 lks_doctor_fn lks_doctor_served;
 lks_doctor_fn lks_doctor_followers;
 lks_doctor_fn lks_doctor_readings;
-lks_doctor_fn lks_doctor_schedulers, lks_doctor_gres, lks_doctor_verdicts, lks_doctor_bridges;
+/* doctor_lists.c: what its lists have. */
+lks_doctor_fn lks_doctor_schedulers, lks_doctor_gres, lks_doctor_verdicts, lks_doctor_bridges,
+    lks_doctor_slots, lks_doctor_submissions, lks_doctor_runs;
 lks_doctor_fn lks_doctor_reservations, lks_doctor_job_lists;
 lks_doctor_fn lks_doctor_sweeps;
 lks_doctor_fn lks_doctor_endpoints;
-lks_doctor_fn lks_doctor_alarms;
+lks_doctor_fn lks_doctor_alarms, lks_doctor_unanswered;
 lks_doctor_fn lks_doctor_depot;
 
 #endif

@@ -16,6 +16,7 @@ enum {
     NAMES_BYTES_MAX = 64 << 10, /* of a folded host list, as a table shows it */
     MEMORY_MAX = 256 << 20,
     CRITICAL_MAX = 100,
+    UNANSWERED_MAX = 1000000,
 };
 
 /* The question ------------------------------------------------------------------------------ */
@@ -42,6 +43,7 @@ static void write_images(struct lks_json_writer *w, const struct lks_args *args)
 static const struct lks_ask_member question[] = {
     LKS_ASK_NEEDED("job", "--job", "which job it is"),
     LKS_ASK_NEEDED("nodes", "--nodes", "where it is to run, such as gpu[001-512]"),
+    LKS_ASK_OPTION("user", "--user"),
     LKS_ASK_OPTION("stack", "--stack"),
     LKS_ASK_OPTION("nccl", "--nccl"),
     LKS_ASK_SWITCH("canary_ok", "--canary-ok"),
@@ -73,6 +75,13 @@ static const struct lks_ask override = {
     .members = LKS_ASK_MEMBERS(LKS_ASK_OPTION("job", "--job"), LKS_ASK_OPTION("nodes", "--nodes"),
                                LKS_ASK_OPTION("reason", "--override"),
                                {"until", "--until", LKS_ASK_TIME, 0, "when the override ends"}),
+};
+
+static const struct lks_ask unanswered = {
+    .method = "POST",
+    .path = "/v1/unanswered",
+    .members = LKS_ASK_MEMBERS({"count", "--unanswered", LKS_ASK_COUNT, UNANSWERED_MAX, NULL}),
+    .done = "counted",
 };
 
 /* The question, with what is recorded before it. */
@@ -195,7 +204,8 @@ static enum lks_code print_answer(struct lks_cli *cli, const struct lks_doc *ans
     return print_list(cli, answer, "warned", "would have been refused, were it enforced:", err);
 }
 
-/* In one line, for a scheduler that shows its users one: yes, or no and the first reason. */
+/* In one line, for a scheduler that shows its users one: yes, with the reason of an override, or no
+ * and the first reason. */
 static void print_brief(struct lks_cli *cli, const struct lks_doc *answer)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_OUTPUT_CELL_MAX);
@@ -207,8 +217,11 @@ static void print_brief(struct lks_cli *cli, const struct lks_doc *answer)
     if (cli->no && first != NULL)
         lks_render(&text, ": {reason}[ {node}][ {image}][ ranks {ranks}][: {text}]",
                    &(struct lks_render){.doc = first, .mode = LKS_RENDER_RAW});
+    if (!cli->no)
+        lks_render(&text, "[: by an override: {override}]",
+                   &(struct lks_render){.doc = answer, .mode = LKS_RENDER_RAW});
     if (cli->no && all > 1)
-        lks_buf_addf(&text, ", and %" PRIu64 " more reasons", all - 1);
+        lks_buf_addf(&text, ", and %" PRIu64 " more reason%s", all - 1, all == 2 ? "" : "s");
     lks_term_clean(&clean, lks_buf_view(&text));
     fprintf(cli->out, "%.*s\n", LKS_STR_ARG(lks_buf_view(&clean)));
 }
@@ -216,9 +229,9 @@ static void print_brief(struct lks_cli *cli, const struct lks_doc *answer)
 /* The log of decisions ---------------------------------------------------------------------- */
 
 static const struct lks_listing_column log_columns[] = {
-    LKS_LEFT("job", "job"),      LKS_LEFT("reason", "reason"), LKS_LEFT("pool", "pool"),
-    LKS_RIGHT("count", "count"), LKS_LEFT("first", "first"),   LKS_LEFT("last", "last"),
-    LKS_WRAP("nodes", "nodes"),  LKS_WRAP("why", "text"),
+    LKS_LEFT("job", "job"),   LKS_LEFT("user", "user"),    LKS_LEFT("reason", "reason"),
+    LKS_LEFT("pool", "pool"), LKS_RIGHT("count", "count"), LKS_LEFT("first", "first"),
+    LKS_LEFT("last", "last"), LKS_WRAP("nodes", "nodes"),  LKS_WRAP("why", "text"),
 };
 
 static const struct lks_listing admissions = {.path = "/v1/admissions",
@@ -236,13 +249,41 @@ static const struct lks_listing observed = {.path = "/v1/observed",
                                             .members = LKS_WORDS("items"),
                                             .empty = "no job asked in the last week"};
 
+/* The whole week, by what --by says. */
+static enum lks_code print_report(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    const char *by = lks_args_get(args, "--by");
+    const struct lks_listing_column columns[] = {
+        LKS_LEFT("pool", "pool"),
+        LKS_LEFT("enforce", "enforce"),
+        LKS_WRAP(by, by),
+        LKS_LEFT("since", "since"),
+        LKS_LEFT("last", "day"),
+        LKS_RIGHT("jobs", "asked"),
+        LKS_WRAP("refused, by reason", "*"),
+    };
+    const struct lks_listing report = {.path = "/v1/observed",
+                                       LKS_COLUMNS(columns),
+                                       .filters = LKS_WORDS("--by"),
+                                       .members = LKS_WORDS("items"),
+                                       .empty = "no job would have been refused in the last week"};
+    return lks_listing_print(cli, args, &report, err);
+}
+
 enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_question_fini) struct lks_question q = {0};
     if (lks_args_has(args, "--log"))
         return lks_listing_print(cli, args, &admissions, err);
+    if (lks_args_has(args, "--by") && !lks_args_has(args, "--observed"))
+        return lks_fail(err, LKS_E_USAGE, "--by goes with --observed");
+    if (lks_args_has(args, "--by"))
+        return print_report(cli, args, err);
     if (lks_args_has(args, "--observed"))
         return lks_listing_print(cli, args, &observed, err);
+    if (lks_args_has(args, "--unanswered"))
+        return lks_ask_run(cli, args, &unanswered, err);
     if (ask(cli, args, &q, err) != LKS_OK)
         return err->code;
     const struct lks_doc *admitted = lks_doc_member(q.answer.doc, "admitted");

@@ -14,9 +14,10 @@ static const struct lks_listing_column columns[] = {
     {"unknown", "missing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     {"no answer", "failing", LKS_COLUMN_RIGHT, "[{.!0}red]"},
     {"other GPUs", "gres_differ", LKS_COLUMN_RIGHT, "[{.!0}red]"},
+    {"no slot", "slotless", LKS_COLUMN_RIGHT, "[{.!0}yellow]"},
     LKS_RIGHT("reserved", "reserved"),
     LKS_LEFT("oldest answer", "[{oldest}|-]"),
-    LKS_WRAP("reason", "[{text}|{unlisted_text}|{late_text}|{unreserved}|-]"),
+    LKS_WRAP("reason", "[{text}|{unlisted_text}|{late_text}|{policy_text}|{unreserved}|-]"),
 };
 
 static const struct lks_listing schedulers = {

@@ -46,6 +46,8 @@ static const struct {
     {"bundle ls", &lks_view_bundles, NULL},
     {"flash ls", &lks_view_flashes, NULL},
     {"override ls", &lks_view_overrides, NULL},
+    {"job ls", &lks_view_runs, NULL},
+    {"job show", &lks_view_runs, NULL},
     {"artifact ls", &lks_view_artifacts, NULL},
     {"access ls", NULL, LKS_WORDS("bindings", "tokens", "certificates")},
     {"change ls", NULL, NULL},

@@ -92,6 +92,9 @@ const struct lks_example lks_examples[] = {
     SERVER("image ls", "List known job images"),
     SERVER("advisories --fleet", "List the advisories that affect what the fleet runs"),
     SERVER("lifecycle --fleet", "Count the GPUs of the fleet by end of support"),
+    SERVER("job ls --interrupted --since '2d ago'", "List runs of jobs that were interrupted"),
+    SERVER("job ls --component nccl=2.28.3", "List the jobs that ran on a version of NCCL"),
+    SERVER("job show 4711", "List the runs of a job"),
     SERVER("alarm ls", "List open alarms"),
     PARSED("alarm release 3 --reason 'clock fixed'", "Close an alarm", "needs an open alarm"),
     /* Nodes. */

@@ -130,7 +130,8 @@ static const struct lks_option admit_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--job ID", "ID of the job; required"},
     {"--nodes NODES", "nodes of the job, in the order of its ranks, required: gpu[001-512]"},
-    {"--stack NAME", "stack that the job requires, by name or digest"},
+    {"--user NAME", "user of the job, shown by --log and by --observed --by user"},
+    {"--stack NAME", "stack that the job requires: its name, NAME/VERSION or digest"},
     {"--image REF...", "image of the job, or REF=RANKS for some of its ranks; may be repeated"},
     {"--nccl V", "NCCL version that the job declares"},
     {"--canary-ok", "the job may run on nodes that soak after a change, if its criticality is low"},
@@ -142,9 +143,13 @@ static const struct lks_option admit_options[] = {
     {"--start", "if admitted, record in the journal that the job starts; needs the role operator. "
                 "The record does not extend the admission"},
     {"--signed", "request a signed answer, which others can verify (shown with --json)"},
-    {"--brief", "print one line: yes, or no with the first reason"},
+    {"--brief", "print one line: yes, with the reason of an override, or no with the first reason"},
+    {"--unanswered N",
+     "report instead that N jobs started without an answer; metrics and log count them"},
     {"--log", "show recent decisions instead, for --job or for all jobs"},
     {"--observed", "show refusals by pool and day, and those that enforcement would have caused"},
+    {"--by user|image|reason|node", "show those of the last week by user, image, reason or node "
+                                    "instead of by day; with --observed"},
     {0},
 };
 
@@ -657,8 +662,10 @@ const struct lks_command lks_commands[] = {
      "covers a job that starts without a yes.",
      "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "
      "[{reason, node?, image?, ranks?, pool?, text}], refused_total, warned: [...], warned_total, "
-     "envelope?}; with --log {items: [{job, reason, pool?, count, first, last, nodes?, text?, "
-     "admitted}]}; with --observed {items: [{pool, enforce, day, asked, refused: {" BARS "}}]}",
+     "envelope?}; with --log {items: [{job, user?, reason, pool?, count, first, last, nodes?, "
+     "text?, admitted}]}; with --observed {items: [{pool, enforce, day, asked, refused: "
+     "{" BARS "}}]}; with --by {items: [{pool, enforce, user?, image?, reason?, node?, since, day, "
+     "asked, refused}]}",
      lks_cmd_admit},
     {LKS_OPERATE, "image add", "REF", 1, 1, image_options,
      "Record which libraries a job image holds", "", "{seq}", lks_cmd_image_add},
@@ -691,6 +698,7 @@ const struct lks_command lks_commands[] = {
      "{items: [{seq, time, kind, node?, ...}]}", lks_cmd_node_history},
     LKS_NODE_COMMANDS,
     LKS_ACCESS_COMMANDS,
+    LKS_JOB_COMMANDS,
     {LKS_LOOK, "alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
     {LKS_OPERATE, "alarm release", "ID", 1, 1, reason_options, "Close an alarm",

@@ -71,11 +71,12 @@ extern const struct lks_option lks_acts_condition_options[], lks_acts_plain_opti
      "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
     {LKS_LOOK, "scheduler ls", "", 0, 0, lks_acts_list_options,                                    \
      "Show whether schedulers answer, and the drains they have, by pool",                          \
-     "Only pools with 'sched: slurm' are listed. lockstepd asks the bridges of slurm.bridges in "  \
-     "lockstepd.yaml.",                                                                            \
-     "{items: [{pool, scheduler, nodes, draining, drained, "                                       \
+     "Only pools whose 'sched' names slurm are listed. lockstepd asks the bridges of "             \
+     "slurm.bridges in lockstepd.yaml. A pool with several schedulers has a row for each.",        \
+     "{items: [{pool, scheduler, name?, nodes, draining, drained, "                                \
      "foreign, missing, unfenced, published, behind, failing, late, gres, gres_differ, "           \
-     "reserved, unreserved?, oldest?, text?, late_text?, unlisted?, unlisted_text?}]}",            \
+     "slots, slotless, reserved, unreserved?, policy?, policy_text?, oldest?, text?, late_text?, " \
+     "runs_failing?, runs_text?, runs_gap?, unlisted?, unlisted_text?}]}",                         \
      lks_cmd_scheduler_ls},                                                                        \
     {LKS_LOOK, "sweep ls", "", 0, 0, lks_acts_list_options,                                        \
      "Show how well management endpoints are read, by pool", "",                                   \

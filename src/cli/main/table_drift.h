@@ -1,11 +1,11 @@
-/* Commands of drift and deviations: their rows and options, for table.c alone. */
+/* Commands of drift, deviations and jobs: their rows and options, for table.c alone. */
 #ifndef LKS_CLI_TABLE_DRIFT_H
 #define LKS_CLI_TABLE_DRIFT_H
 
 #include "cli/shared/commands.h"
 
 extern const struct lks_option lks_drift_options[], lks_deviation_options[],
-    lks_deviations_options[];
+    lks_deviations_options[], lks_job_options[], lks_job_show_options[];
 
 /* clang-format off */
 #define LKS_DRIFT_COMMANDS                                                                         \
@@ -38,6 +38,20 @@ extern const struct lks_option lks_drift_options[], lks_deviation_options[],
      "{seq}", lks_ask_cmd},                                                                        \
     {LKS_OPERATE, "deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}",   \
      lks_ask_cmd}
+
+#define LKS_JOB_COMMANDS                                                                          \
+    {LKS_OPERATE, "job ls", "", 0, 0, lks_job_options, "List runs of jobs that ended", \
+     "A run has a row of its own if it lasted 10 minutes, used a GPU-hour or was interrupted, up "\
+     "to 600 rows of a pool in an hour. Other runs are counted together by user, stack, state and "\
+     "cause ('count'). --stack and --component go by the stacks of the nodes, not by the "         \
+     "libraries in the images of jobs. Needs lockstep-slurm-bridge.",                              \
+     "{items: [{id, job?, count, user?, account?, partition?, name?, pool?, site?, sched, nodes?, "\
+     "node_count?, gpus?, stacks?, started, ended, state, exit?, restarts?, gpu_ms?, cause, by?, "\
+     "reason?, recorded}]}",                                                                       \
+     lks_cmd_job_ls},                                                                              \
+    {LKS_OPERATE, "job show", "JOB", 1, 1, lks_job_show_options, "List the runs of a job", \
+     "Includes the tasks of an array and the components of a heterogeneous job.",                  \
+     "{items: [{id, job?, count, ...}]}, as job ls", lks_cmd_job_show}
 /* clang-format on */
 
 #endif

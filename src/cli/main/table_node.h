@@ -17,9 +17,9 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "NODES is a name or a host list such as gpu[001-004], of at most limits.call_nodes (10) "     \
      "nodes. Running jobs continue, and so does a step of a change that runs on the node. "        \
      "Admission refuses the node where its pool enforces, and only warns elsewhere. In a "         \
-     "pool with 'sched: slurm' lockstep drains the node in Slurm as well: do not drain it there "  \
-     "yourself. Kubernetes is not notified: cordon the node there. Only 'node release' ends a "    \
-     "hold.", "{seq, nodes, gpus}", lks_ask_cmd},                                                  \
+     "pool with a scheduler ('sched: slurm', 'sched: kubernetes') lockstep drains the node there " \
+     "as well: do not drain it yourself. Only 'node release' ends a hold.",                        \
+     "{seq, nodes, gpus}", lks_ask_cmd},                                                           \
     {LKS_OPERATE, "node release", "NODES", 1, 1, lks_node_release_options,                         \
      "End the hold of nodes, and accept nodes in intake",                                          \
      "Does both at once. A node is in intake if it is seen for the first time, or with another "   \
@@ -41,7 +41,7 @@ extern const struct lks_option lks_node_reason_options[], lks_node_release_optio
      "it; a verified bundle must name it, in every pool. Unless the pool has posture dev, the "    \
      "node must be on hold ('node hold') or in a change, and 'node command NODE idle' must "       \
      "have found no GPU process since then, within the last 10 minutes; jobs without a GPU "       \
-     "process are not detected. In a pool with 'sched: slurm' Slurm must also report it as "       \
+     "process are not detected. In a pool with a scheduler, that must also report it as "          \
      "drained for the hold ('emptied' of 'node show'). NODES are at most 10, with a question on "  \
      "a terminal; if a node fails, the others follow, and the failed ones are named at the end.",  \
      "{id, seq, nodes, gpus}; with --wait {id, node, executor, ended, outcome?, text?, ...}; "     \

@@ -47,6 +47,8 @@ static const struct lks_str_pair names[] = {
     {"help", "commands.name"},
     {"image ls", "items.ref"},
     {"inventory", "readings.name"},
+    {"job ls", "items.job"},
+    {"job show", "items.job"},
     {"journal export", "seq"},
     {"lifecycle", "branches.branch support.branch"},
     {"node command", "id"},

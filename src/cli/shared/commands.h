@@ -110,6 +110,8 @@ lks_command_fn lks_survey_fleet;
 /* cmd_admit.c */
 lks_command_fn lks_cmd_admit;
 lks_command_fn lks_cmd_override_ls;
+lks_command_fn lks_cmd_job_ls;
+lks_command_fn lks_cmd_job_show;
 lks_command_fn lks_cmd_image_add;
 lks_command_fn lks_cmd_image_ls;
 

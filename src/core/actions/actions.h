@@ -164,6 +164,7 @@ lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_d
 #define LKS_DECIDE_SCHED_SILENT (300 * LKS_SECOND)
 
 lks_rule lks_decide_sched_alarm; /* of a whole site, or of a bridge */
+lks_rule lks_decide_sched_slot;  /* a stack of a pool gets a slot */
 
 /* What a scheduler reports of a node: alarms that follow from it. `verified`: the state has it that
  * the node was reported as drained. True: its drain was ended or taken over since, or a job started

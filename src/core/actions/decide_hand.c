@@ -5,6 +5,7 @@
 #include "core/actions/drained.h"
 #include "core/firmware/firmware_names.h"
 #include "core/governance/delta.h"
+#include "core/plan/drain.h"
 #include "core/plan/plan.h"
 #include "core/registry/book.h"
 #include "core/rows/change.h"
@@ -213,7 +214,7 @@ static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum l
             LKS_STR_ARG(name));
     case LKS_DRAINED_NO_DRIVER:
         return lks_decision_text(d, "lockstep cannot drain nodes in scheduler %" LKS_STR_FMT " yet",
-                                 LKS_STR_ARG(sched));
+                                 LKS_STR_ARG(lks_drain_sched_mute(sched)));
     case LKS_DRAINED_SCHED:
         return lks_decision_text(d,
                                  "scheduler %" LKS_STR_FMT " does not report it as drained for a "

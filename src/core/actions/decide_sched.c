@@ -1,7 +1,9 @@
 /* What schedulers report of nodes that lockstep drains: an alarm where a scheduler does not answer,
  * does not drain a node, or does not keep it drained. Each ends by itself once that is over, but
  * for the last: people are told of a drain that another ended until the node returns. Alarms about
- * a whole site or a bridge begin and end as the code that asks them finds it (sched_truth.h). */
+ * a whole site or a bridge begin and end, and slots of pools are given, as sched_truth.h finds
+ * them.
+ */
 #include "core/actions/actions.h"
 #include "core/actions/sched.h"
 #include "core/rows/alarm.h"
@@ -14,9 +16,11 @@ static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
     return lks_state_text(d->state, text);
 }
 
-/* The name of its pool's scheduler. */
+/* The name of its pool's scheduler; of several, that which the event is about. */
 static struct lks_str sched_of(const struct lks_deciding *d, const struct lks_node *n)
 {
+    if (d->event->sched.sched.len > 0)
+        return d->event->sched.sched;
     return n->pool < d->state->pool_count ? text_of(d, d->state->pools[n->pool].sched)
                                           : LKS_STR("its scheduler");
 }
@@ -30,13 +34,16 @@ static struct lks_str owner_of(struct lks_deciding *d)
 
 /* No answer ---------------------------------------------------------------------------------- */
 
-/* Nodes of one pool at one site have the same bridges: one alarm is enough for all of them. */
+/* Nodes of one pool at one site have the same bridges: one alarm is enough for all of them. Where
+ * they have several schedulers it is one for each, by the name that its text starts with. */
 static bool is_told(const struct lks_deciding *d, const struct lks_node *n)
 {
     const struct lks_state *s = d->state;
+    struct lks_str sched = d->event->sched.sched;
     for (uint32_t i = s->alarm_count; i-- > 0 && s->alarms_open > 0;) {
         const struct lks_state_alarm *a = &s->alarms[i];
-        if (a->released != 0 || a->kind != LKS_ALARM_BRIDGE)
+        if (a->released != 0 || a->kind != LKS_ALARM_BRIDGE ||
+            (sched.len > 0 && lks_str_find(text_of(d, a->text), sched) != 0))
             continue;
         uint32_t other = lks_state_node(s, text_of(d, a->subject));
         if (other != LKS_NO_NODE && s->nodes[other].pool == n->pool &&
@@ -146,7 +153,8 @@ static bool hear(struct lks_deciding *d, const struct lks_node *n, struct lks_st
     const struct lks_event_sched *e = &d->event->sched;
     struct lks_str name = lks_state_name(d->state, d->event->node);
     bool ours = lks_str_eq(e->owner, owner);
-    lks_decision_alarm_over(d, LKS_ALARM_BRIDGE, name, LKS_STR("the scheduler answers again"));
+    if (!e->partial)
+        lks_decision_alarm_over(d, LKS_ALARM_BRIDGE, name, LKS_STR("the scheduler answers again"));
     if (ours)
         lks_decision_alarm_over(d, LKS_ALARM_SCHED, name, LKS_STR("the scheduler drains it"));
     if ((verified && !is_kept(e)) || (!ours && e->lost)) {
@@ -185,4 +193,17 @@ void lks_decide_sched_alarm(struct lks_deciding *d)
         lks_decision_alarm_over(d, e->kind, e->subject, e->text);
     else
         (void)lks_decision_alarm(d, e->kind, e->subject, e->text);
+}
+
+/* Slots of pools ------------------------------------------------------------------------------ */
+
+void lks_decide_sched_slot(struct lks_deciding *d)
+{
+    const struct lks_event_sched_slot *e = &d->event->slot;
+    const struct lks_state_pool *pool =
+        e->pool < d->state->pool_count ? &d->state->pools[e->pool] : NULL;
+    if (pool == NULL || !pool->known || e->slot >= LKS_STATE_SLOTS)
+        return; /* the pool left the fleet */
+    lks_decision_add(d, LKS_RECORD_SLOT)->slot = (struct lks_rec_slot){
+        .pool = lks_state_text(d->state, pool->name), .slot = e->slot, .digest = e->digest};
 }

@@ -11,7 +11,8 @@
 
 /* The list of a site, and what was counted of its jobs. */
 struct listing {
-    lks_text site, sched;
+    lks_text site;
+    const struct lks_drain_named *sched;
     const struct lks_sched_jobs *jobs; /* NULL: there is none */
     uint32_t *row;                     /* by job: the last row it was counted in, + 1 */
     uint32_t *nodes;                   /* by job: of the change */
@@ -48,18 +49,18 @@ uint64_t lks_job_cost_hours(uint64_t gpu_ms)
 
 /* Lists -------------------------------------------------------------------------------------- */
 
-/* The pool of a node whose scheduler can be asked; NULL: it has none. */
-static const struct lks_state_pool *driven(const struct lks_state *s, uint32_t node)
+/* The scheduler of a node's pool that can be asked for its jobs; NULL: it has none. */
+static const struct lks_drain_named *driven(const struct lks_state *s, uint32_t node)
 {
     const struct lks_node *n = &s->nodes[node];
-    const struct lks_state_pool *pool =
-        n->asset == 0 && n->pool < s->pool_count ? &s->pools[n->pool] : NULL;
-    bool asked =
-        pool != NULL && lks_drain_sched(lks_state_text(s, pool->sched)) == LKS_DRAIN_DRIVEN;
-    return asked ? pool : NULL;
+    if (n->asset != 0 || n->pool >= s->pool_count)
+        return NULL;
+    struct lks_str sched = lks_state_text(s, s->pools[n->pool].sched);
+    return lks_drain_sched_next(&sched, LKS_DRAIN_LISTS);
 }
 
-static struct listing *new_list(struct counting *c, lks_text site, lks_text sched)
+static struct listing *new_list(struct counting *c, lks_text site,
+                                const struct lks_drain_named *sched)
 {
     struct lks_arena *memory = &c->out->memory;
     struct listing *made = lks_arena_array(memory, 1, sizeof(*made));
@@ -67,7 +68,7 @@ static struct listing *new_list(struct counting *c, lks_text site, lks_text sche
         return NULL;
     *made = (struct listing){.site = site, .sched = sched, .next = c->lists};
     made->jobs =
-        lks_sched_sites_jobs(c->sites, lks_state_text(c->s, site), lks_state_text(c->s, sched));
+        lks_sched_sites_jobs(c->sites, lks_state_text(c->s, site), lks_str_from(sched->name));
     if (made->jobs != NULL) {
         made->row = lks_arena_array(memory, made->jobs->count + 1, sizeof(*made->row));
         made->nodes = lks_arena_array(memory, made->jobs->count + 1, sizeof(*made->nodes));
@@ -77,7 +78,7 @@ static struct listing *new_list(struct counting *c, lks_text site, lks_text sche
             c->out->listed = made->jobs->listed;
     } else if (c->out->sched.len == 0) {
         c->out->site = lks_state_text(c->s, site);
-        c->out->sched = lks_state_text(c->s, sched);
+        c->out->sched = lks_str_from(sched->name);
     }
     c->lists = made;
     return made;
@@ -86,7 +87,8 @@ static struct listing *new_list(struct counting *c, lks_text site, lks_text sche
 /* NULL: no memory. */
 static struct listing *list_of(struct counting *c, uint32_t node)
 {
-    lks_text site = c->s->nodes[node].site, sched = c->s->pools[c->s->nodes[node].pool].sched;
+    lks_text site = c->s->nodes[node].site;
+    const struct lks_drain_named *sched = driven(c->s, node);
     for (struct listing *l = c->lists; l != NULL; l = l->next) {
         if (l->site == site && l->sched == sched)
             return l;

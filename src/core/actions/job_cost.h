@@ -55,7 +55,8 @@ struct lks_job_cost {
     struct lks_str site, sched; /* of a node without a list; empty: each has one */
 };
 
-/* Nodes of pools whose scheduler cannot be asked are left out. The caller owes _fini, whatever
+/* Nodes of pools without a scheduler that can be asked for its jobs are left out; of several the
+ * first that lists jobs is asked. The caller owes _fini, whatever
  * comes of it. `places` are put in order. */
 enum lks_code lks_job_cost_find(const struct lks_state *s, const struct lks_book *book,
                                 const struct lks_sched_sites *sites, lks_ms wall,

@@ -6,7 +6,9 @@
 #include "base/err.h"
 #include "base/time.h"
 #include "codec/notation/drain_reason.h"
+#include "core/plan/drain.h"
 #include "core/sched/reservations.h"
+#include "core/sched/runs.h"
 #include "model/record/record_words.h"
 
 struct lks_event;
@@ -80,9 +82,11 @@ enum lks_sched_site_verb {
     LKS_SCHED_SITE_RESERVATIONS, /* list the reservations that lockstep made */
     LKS_SCHED_SITE_RESERVE,      /* make a reservation, or change it: as the wish has it */
     LKS_SCHED_SITE_UNRESERVE,    /* delete it */
+    LKS_SCHED_SITE_RUNS,         /* list runs of jobs that ended */
+    LKS_SCHED_SITE_POLICY,       /* tell what jobs may be taken in */
     LKS_SCHED_SITE_VERB_COUNT
 };
-extern const char *const lks_sched_site_verb_words[]; /* "jobs" ... "unreserve", NULL */
+extern const char *const lks_sched_site_verb_words[]; /* "jobs" ... "policy", NULL */
 
 /* Texts, `jobs` and `listed` live until the conversation ended. */
 struct lks_sched_site_wish {
@@ -97,6 +101,10 @@ struct lks_sched_site_wish {
     uint32_t told_count;
     struct lks_sched_reservations *listed;    /* RESERVATIONS: put here; empty before */
     struct lks_sched_reservation reservation; /* RESERVE; UNRESERVE: its name */
+    struct lks_sched_runs_place after;        /* RUNS: those behind it, */
+    struct lks_sched_runs *runs;              /* put here; empty before */
+    struct lks_str policy;                    /* POLICY: the body, core/admission/admit_policy.h */
+    bool *written;                            /* POLICY: whether the bridge has a file for it */
     uint64_t epoch;
     struct lks_sched_login login;
     lks_ms deadline;
@@ -118,6 +126,7 @@ struct lks_sched_said {
     bool lockstep;     /* a drain that lockstep made, for whichever change */
     bool ours;         /* a drain of the wish's owner */
     bool rotation;     /* a service still sends requests there */
+    bool settles;      /* closed so lately that work may start there that was placed before */
     bool down;         /* it cannot run anything, drained or not */
     uint32_t jobs;     /* that run there */
     uint32_t requests; /* of services, that are not answered yet */
@@ -125,7 +134,8 @@ struct lks_sched_said {
     lks_ms age;      /* of the reading, when it was heard */
     lks_ms after;    /* later answers may not be from before this; 0: any may */
     bool truthful;   /* the scheduler shows what lockstep says of nodes: */
-    bool digestible; /* also the digest, which others may leave no place for */
+    bool slotted;    /* also the slot of its stack, which a bridge of before refuses, */
+    bool digestible; /* and the digest, which others may leave no place for */
     struct lks_sched_truth truth;
     lks_ms configured; /* its clock: when it read its configuration; 0: unknown */
     uint32_t dialect;  /* the driver's own: which version of slurmrestd it is; 0: it is a bridge */
@@ -151,13 +161,14 @@ struct lks_sched_cause {
 struct lks_sched_cause lks_sched_cause(const struct lks_state *s, uint32_t node,
                                        char space[LKS_SCHED_HOLD_SIZE]);
 
-/* For the code that runs the conversations: what the scheduler is to be asked next about the node,
- * so that its drains become those of the state. `last` is what it said last, NULL: nothing since
- * the start. Texts are views of the state, of `space` and of `last`; the deadline is the caller's.
- * False: it need not be asked: there is no scheduler that can be, or it has what it should. A drain
- * of ours whose owner is over is released only where nothing else wants the node drained; else the
- * next owner takes it over, and the node takes no work in between. While a command or an update is
- * in progress there it is not released. */
+/* For the code that runs the conversations: what a scheduler of the node's pool is to be asked next
+ * about the node, so that its drains become those of the state: each of them the same, by what it
+ * said itself. `last` is what it said last, NULL: nothing since the start. Texts are views of the
+ * state, of `space` and of `last`; the deadline is the caller's. False: it need not be asked: there
+ * is no scheduler that can be, or it has what it should. A drain of ours whose owner is over is
+ * released only where nothing else wants the node drained; else the next owner takes it over, and
+ * the node takes no work in between. While a command or an update is in progress there it is not
+ * released. */
 bool lks_sched_next(const struct lks_state *s, const struct lks_facts *facts, uint32_t node,
                     const struct lks_sched_said *last, char space[LKS_SCHED_HOLD_SIZE],
                     struct lks_sched_wish *out);
@@ -166,6 +177,41 @@ bool lks_sched_next(const struct lks_state *s, const struct lks_facts *facts, ui
  * handed on, news or not: one that came before anybody waited for it has to come again. Texts are
  * views of `said`. */
 void lks_sched_event(uint32_t node, const struct lks_sched_said *said, struct lks_event *out);
+
+/* What is known of a node in one of the schedulers of its pool. */
+struct lks_sched_part {
+    const char *sched;
+    const struct lks_sched_said *said; /* the last answer; NULL: none came since the start */
+    bool counts;            /* it is recent, and nothing was asked since that may undo it */
+    bool lost;              /* a drain of ours ended, or */
+    bool worse;             /* it is not drained any more, with that answer; no event told of it */
+    uint32_t failures;      /* in a row, since that answer */
+    bool refused;           /* the last failure does not pass by itself */
+    lks_ms since;           /* wall: of the first failure */
+    struct lks_str trouble; /* of the last */
+};
+
+#define LKS_SCHED_PARTS_MAX LKS_DRAIN_SCHEDS_MAX
+#define LKS_SCHED_UNHEARD   3   /* failures in a row that are news */
+#define LKS_SCHED_TEXT_SIZE 384 /* a scheduler's name and its text */
+
+struct lks_sched_space {
+    char text[LKS_SCHED_TEXT_SIZE], names[LKS_SCHED_TEXT_SIZE];
+};
+
+/* The same of all schedulers of the node's pool, as one answer: it is drained if each reports that,
+ * drained by the first owner that is not `wanted`, jobs are counted together, and the text is that
+ * of the scheduler that is worst off, with its name. A silence of one is a silence, since the
+ * longest of them began; but what became worse in another is told at once. `mute` is a scheduler
+ * that cannot be asked; empty: each can. False: there is no event: answers are missing, but not so
+ * long that it is news. Texts are views of the parts and of `space`. A single part makes the event
+ * that it makes alone. */
+bool lks_sched_combine(uint32_t node, struct lks_str wanted, struct lks_str mute,
+                       const struct lks_sched_part *parts, size_t count,
+                       struct lks_sched_space *space, struct lks_event *out);
+
+/* Whether what this scheduler advertises counts: it is the first of the pool's that does that. */
+bool lks_sched_advertises(const struct lks_state *s, uint32_t node, struct lks_str sched);
 
 /* The event that carries what it advertises, or the end of it: the node is not known there any
  * more. False: the state has it so. Texts are views of `said`. */
@@ -176,9 +222,12 @@ bool lks_sched_advertised(const struct lks_state *s, uint32_t node,
 bool lks_sched_gres_differs(const struct lks_state *s, uint32_t node);
 
 /* The event that says that no job starts there for another reason than a drain of lockstep, or that
- * this is over. False: the state has it so. Texts are views of `said`. */
-bool lks_sched_outage(const struct lks_state *s, uint32_t node, const struct lks_sched_said *said,
-                      struct lks_event *out);
+ * this is over: by all schedulers of the pool, the first that has a reason, with its name where
+ * there are several. False: the state has it so, or there is no reason, and one of them gave no
+ * answer yet. Texts are views of `parts` and `space`. */
+bool lks_sched_outage_of(const struct lks_state *s, uint32_t node,
+                         const struct lks_sched_part *parts, size_t count,
+                         struct lks_sched_space *space, struct lks_event *out);
 /* Whether it is news; an empty text: it is over. */
 bool lks_sched_outage_new(const struct lks_state *s, uint32_t node, struct lks_str outage);
 

@@ -16,20 +16,28 @@
 #define LKS_SCHED_FRESH     (90 * LKS_SECOND)  /* such an answer counts so long: three of them */
 #define LKS_SCHED_OLD       LKS_SECOND         /* answers that do not any more are found within */
 #define LKS_SCHED_REFRESH   (600 * LKS_SECOND) /* a node that no change wants is asked after */
-#define LKS_SCHED_UNHEARD   3                  /* failures in a row that are news */
 #define LKS_SCHED_RETRY_MAX (60 * LKS_SECOND)  /* a node whose scheduler fails is, at the latest */
 
 struct lks_sched_entry {
+    const char *sched;            /* which of the schedulers of the node's pool; */
+    struct lks_sched_entry *next; /* another one */
+    lks_ms made;                  /* mono: when it was asked first */
     lks_ms asked_until;       /* mono: a conversation about it is in progress, until then at most */
     bool heard;               /* `said` is an answer, and */
-    bool lost;                /* the one before it showed a drain of ours, which is not there now */
+    bool lost;                /* it shows that a drain of ours is not there any more, */
+    bool worse;               /* or that the node is not drained any more, */
+    bool told_worse;          /* and the engine took an event that told of it */
     bool refused;             /* the last failure does not pass by itself */
+    bool slots_read;          /* from `said`: */
+    uint8_t slots;            /* those that it shows, as bits */
     enum lks_sched_verb verb; /* that it was asked last */
     lks_ms due;               /* mono: it is not asked the same again before */
     bool refresh;             /* it is asked again though no change wants it */
     uint64_t truth_key;       /* of the truth that it was seen to show; 0: none */
     lks_ms truth_due;         /* mono: what lockstep says of it is not published before */
-    bool told;                /* `said` has what was published since, which no answer showed yet */
+    lks_ms kept_from;         /* mono: a reading from then on shows whether the node keeps what was
+                                 published, 0: it does; */
+    uint64_t told_key;        /* which is the truth of that key */
     lks_ms behind_since;  /* mono: since when it was seen to show something else; 0: it is not */
     lks_ms heard_at;      /* wall: when it was */
     lks_ms read_at;       /* mono: when the scheduler was read for it, by its age */
@@ -44,8 +52,10 @@ struct lks_sched_entry {
 
 /* All zero is the beginning. */
 struct lks_sched_book {
-    struct lks_sched_entry **entries; /* owned; by node. NULL: nothing is known of it */
-    uint32_t room;
+    struct lks_sched_entry **entries; /* owned; by node, linked. NULL: nothing is known of it */
+    struct lks_sched_space space;     /* of the texts of the last event */
+    uint8_t *taken;                   /* owned; by pool: slots that cannot be given away, as bits */
+    uint32_t room, taken_room;
     uint32_t next;  /* where the search for nodes goes on */
     lks_ms began;   /* wall: since when nothing is known of nodes without an answer */
     lks_ms old_due; /* mono: nodes whose last answer is too old are not looked for before */
@@ -60,14 +70,16 @@ void lks_sched_book_fini(struct lks_sched_book *b);
 
 struct lks_sched_due {
     uint32_t node;
-    uint32_t turn; /* of the site's bridges */
+    const char *sched; /* which of the pool's */
+    uint32_t turn;     /* of the site's bridges */
     struct lks_sched_wish wish;
     char owner[LKS_SCHED_HOLD_SIZE]; /* of a hold: the wish's is a view of it */
 };
 
-/* Nodes whose scheduler is to be asked now, at most `max`: they count as asked until
- * lks_sched_book_heard() or lks_sched_book_failed(). Texts are views of the state, of the book and
- * of `out`; epoch and deadline are the caller's. After NOMEM those that were found are asked later.
+/* Nodes of which a scheduler is to be asked now, each by itself, at most `max`: they count as asked
+ * until lks_sched_book_heard() or lks_sched_book_failed(). Texts are views of the state, of the
+ * book and of `out`; epoch and deadline are the caller's. After NOMEM those that were found are
+ * asked later.
  */
 enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_state *s,
                                  const struct lks_facts *facts, lks_ms mono, uint32_t max,
@@ -79,40 +91,58 @@ enum lks_code lks_sched_book_due(struct lks_sched_book *b, const struct lks_stat
  * `sites.searches` is the number of the search behind lks_sched_book_due(), from 1 on. */
 void lks_sched_book_unasked(struct lks_sched_book *b, uint64_t search);
 
-/* What was heard of a node that was asked; `speed` divides what is waited until it is again. */
-void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node,
+/* What was heard of a node from a scheduler that was asked; `speed` divides what is waited until it
+ * is again. */
+void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node, struct lks_str sched,
                           const struct lks_sched_said *said, struct lks_now now, uint64_t speed);
-void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, const struct lks_err *why,
-                           struct lks_now now, uint64_t speed);
+void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, struct lks_str sched,
+                           const struct lks_err *why, struct lks_now now, uint64_t speed);
 
 /* Readings from before that moment are refused, whichever bridge gives them: a later one was taken,
  * or a write was sent since. By the clock of conversations. */
-void lks_sched_book_after(struct lks_sched_book *b, uint32_t node, lks_ms after);
+void lks_sched_book_after(struct lks_sched_book *b, uint32_t node, struct lks_str sched,
+                          lks_ms after);
 
-/* The event that carries what is known of the node now to the engine. False: there is none: the
- * last conversations failed, but not so many that it is news. Texts are views of the book. */
-bool lks_sched_book_event(const struct lks_sched_book *b, uint32_t node, struct lks_event *out);
+/* The event that carries what is known of the node now to the engine, by all schedulers of its pool
+ * (lks_sched_combine()). False: there is none: the last conversations failed, but not so many that
+ * it is news, or others gave no answer that counts. Texts are views of the book. */
+bool lks_sched_book_event(struct lks_sched_book *b, const struct lks_state *s, uint32_t node,
+                          lks_ms mono, struct lks_event *out);
 
-/* Whether a drain of lockstep would be left over in the scheduler if the node left the fleet now. A
- * drain that is wanted and not there yet counts: its request may be on its way. */
+/* The engine took that event. Until then what became worse stays news, also behind later answers
+ * that show no more of the drain: a journal that cannot be written loses none of it. */
+void lks_sched_book_told(struct lks_sched_book *b, const struct lks_event *event);
+
+/* The same of why no job starts there: lks_sched_outage_of(). */
+bool lks_sched_book_outage(struct lks_sched_book *b, const struct lks_state *s, uint32_t node,
+                           struct lks_event *out);
+
+/* Whether a drain of lockstep would be left over in that scheduler if the node left the fleet now.
+ * A drain that is wanted and not there yet counts: its request may be on its way. */
 enum lks_sched_owes {
     LKS_SCHED_OWES_NOTHING, /* the node is open, unknown there, or drained by another owner */
     LKS_SCHED_OWES_DRAIN,
     LKS_SCHED_OWES_UNKNOWN, /* it gave no answer, or the last request failed */
 };
 enum lks_sched_owes lks_sched_book_owes(const struct lks_sched_book *b, const struct lks_state *s,
-                                        const struct lks_facts *facts, uint32_t node);
+                                        const struct lks_facts *facts, uint32_t node,
+                                        struct lks_str sched);
 
 /* The next node from `*at` on that is drained for a change, or noted as drained for a hold, and
- * whose last answer is older than LKS_SCHED_FRESH, or which this controller heard nothing of, as an
- * event for the engine. No step and no act by hand may start there. False: there is none that it
- * has to hear of now. To be asked until then, with `*at` 0 at first, before changes are looked at.
- * Texts are views of the book. */
+ * whose last answer is older than LKS_SCHED_FRESH, or which this controller heard nothing of, in
+ * one of the schedulers of its pool, as an event for the engine; of several the oldest. No step and
+ * no act by hand may start there. False: there is none that it has to hear of now. To be asked
+ * until then, with `*at` 0 at first, before changes are looked at. Texts are views of the book. */
 bool lks_sched_book_old(struct lks_sched_book *b, const struct lks_state *s, struct lks_now now,
                         uint32_t *at, struct lks_event *out);
 
-/* What is known of a node; NULL: nothing. */
-const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b, uint32_t node);
+/* What is known of a node in that scheduler; NULL: nothing. */
+const struct lks_sched_entry *lks_sched_book_find(const struct lks_sched_book *b, uint32_t node,
+                                                  struct lks_str sched);
+
+/* The same, for the files of the book. */
+struct lks_sched_entry *lks_sched_book_get(const struct lks_sched_book *b, uint32_t node,
+                                           struct lks_str sched);
 
 /* Reservations ----------------------------------------------------------------------------- */
 

@@ -88,15 +88,21 @@ static bool is_forgotten(const struct finder *f, uint32_t node)
            lks_plan_may_begin(f->s, f->book, f->c, node, f->wall - LKS_SCHED_RESERVE_GRACE, &next);
 }
 
+/* The scheduler of the pool that makes reservations; NULL: none can be asked to. */
+static const struct lks_drain_named *reserving(const struct lks_state *s, uint32_t pool)
+{
+    struct lks_str rest = lks_state_text(s, s->pools[pool].sched);
+    return lks_drain_sched_next(&rest, LKS_DRAIN_RESERVES);
+}
+
 /* Whether its pool says so, and has a scheduler that can be asked. */
 static bool pool_reserves(const struct finder *f, uint32_t pool)
 {
     const struct lks_fleet *fleet = lks_book_fleet(f->book);
-    struct lks_str sched = lks_state_text(f->s, f->s->pools[pool].sched);
     const struct lks_pool *is =
         fleet != NULL ? lks_fleet_find_pool(fleet, lks_state_text(f->s, f->s->pools[pool].name))
                       : NULL;
-    return is != NULL && is->reserve && lks_drain_sched(sched) == LKS_DRAIN_DRIVEN;
+    return is != NULL && is->reserve && reserving(f->s, pool) != NULL;
 }
 
 /* The number of its group; UINT32_MAX: there are too many. */
@@ -122,9 +128,12 @@ static uint32_t group_of(struct finder *f, uint32_t node)
 static bool may_start(const struct finder *f, uint32_t node)
 {
     const struct lks_node *n = &f->s->nodes[node];
-    const struct lks_sched_entry *e = lks_sched_book_find(f->b, node);
-    return n->placed && n->asset == 0 && n->pool < f->s->pool_count && !n->held &&
-           (n->change == 0 || n->change == f->c->id) && !lks_state_frozen(f->s, node) &&
+    if (!n->placed || n->asset != 0 || n->pool >= f->s->pool_count)
+        return false;
+    const struct lks_drain_named *sched = reserving(f->s, n->pool);
+    const struct lks_sched_entry *e =
+        sched != NULL ? lks_sched_book_find(f->b, node, lks_str_from(sched->name)) : NULL;
+    return !n->held && (n->change == 0 || n->change == f->c->id) && !lks_state_frozen(f->s, node) &&
            (e == NULL || !e->heard || e->said.known);
 }
 
@@ -200,7 +209,7 @@ static enum lks_code put_group(struct finder *f, uint32_t which, struct lks_err 
     f->out->list[f->out->count++] =
         (struct lks_sched_reserve){.change = f->c->id,
                                    .site = site,
-                                   .sched = lks_state_text(f->s, f->s->pools[g->pool].sched),
+                                   .sched = lks_str_from(reserving(f->s, g->pool)->name),
                                    .pool = pool,
                                    .it = {.name = lks_arena_copy(f->arena, lks_str_from(name)),
                                           .nodes = lks_arena_copy(f->arena, lks_buf_view(&list)),

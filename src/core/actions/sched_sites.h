@@ -10,12 +10,16 @@
 #include "core/rows/now.h"
 #include "core/sched/jobs.h"
 
+struct lks_admit_policy_how;
+struct lks_book;
+
 #define LKS_SCHED_SITES_MAX       256
 #define LKS_SCHED_SITES_SCAN      (5 * LKS_SECOND)  /* nodes are looked through for wanted sites */
 #define LKS_SCHED_SITES_LIST      (30 * LKS_SECOND) /* a list of jobs is asked for again after */
 #define LKS_SCHED_SITES_ASKED     (60 * LKS_SECOND) /* so long after a person asked for it */
 #define LKS_SCHED_SITES_RETRY_MAX (300 * LKS_SECOND)
-#define LKS_SCHED_SITES_ORDERS    4096 /* requests about jobs that wait, of a site */
+#define LKS_SCHED_SITES_RUNS      (10 * LKS_SECOND) /* runs that ended are asked for again after */
+#define LKS_SCHED_SITES_ORDERS    4096              /* requests about jobs that wait, of a site */
 
 /* A request that waits for its turn. */
 struct lks_sched_order {
@@ -37,6 +41,13 @@ struct lks_sched_site {
     struct lks_sched_jobs jobs; /* the last list, owned */
     char trouble[LKS_SCHED_REASON_MAX + 1]; /* of the last failure */
     struct lks_sched_order *orders, **last; /* owned; the first is next */
+    lks_ms runs_due;                        /* mono: runs that ended are not asked for before */
+    lks_ms runs_asked_until;                /* mono: they are being asked for, until then at most */
+    uint64_t runs_search;                   /* that found them due last */
+    uint32_t runs_failures;                 /* one after the other, */
+    uint32_t runs_turn;                     /* and in all */
+    lks_ms runs_failing_since;              /* wall; 0: the last answer came */
+    char runs_trouble[LKS_SCHED_REASON_MAX + 1];
     uint32_t order_count;
     /* What lockstep says of nodes (core/actions/sched_truth.h). */
     lks_ms publish_due;      /* mono: nothing is published before */
@@ -51,6 +62,8 @@ struct lks_sched_site {
     uint32_t unheard;    /* and nodes were not answered about yet */
     char publish_trouble[LKS_SCHED_REASON_MAX + 1];
 
+    bool takes_policy; /* of submissions: an answer about a node said so */
+
     /* Reservations for windows of changes (core/actions/sched_book.h). */
     struct lks_sched_reservations reserved; /* lockstep's, as listed last; owned */
     bool reserve_fresh;                     /* nothing was changed since */
@@ -64,12 +77,33 @@ struct lks_sched_site {
     char reserve_trouble[LKS_SCHED_REASON_MAX + 1];
 };
 
+/* A bridge as the configuration has it. Site "*": all sites. */
+struct lks_sched_sites_bridge {
+    struct lks_str site, sched, url;
+};
+
+/* A bridge that is told the policy of submissions. It writes a file on its own host, so each bridge
+ * of a site is told: the one of a backup slurmctld as well. */
+struct lks_sched_sites_policy {
+    struct lks_sched_sites_bridge bridge;   /* owned by `texts` of the list */
+    lks_ms due;                             /* mono: it is not told before, */
+    lks_ms until;                           /* mono: a request is in progress, until then at most */
+    uint64_t search;                        /* that found it due last */
+    lks_ms written;                         /* wall: when it wrote its file last; 0: never */
+    bool fileless;                          /* its last answer: it has no file for it */
+    char trouble[LKS_SCHED_REASON_MAX + 1]; /* of the last request, or why there was none; empty: it
+                                               succeeded */
+};
+
 /* All zero is the beginning. */
 struct lks_sched_sites {
     struct lks_sched_site **items; /* owned, each too: they stay where they are */
     uint32_t count, room;
+    struct lks_sched_sites_policy *policies; /* owned */
+    uint32_t policy_count, policy_room;
     struct lks_intern texts;
     lks_ms scan;       /* mono: when nodes are looked through again */
+    lks_ms slots;      /* mono: stacks without a slot are looked for again then */
     uint64_t searches; /* for nodes and sites that are due */
     uint64_t asked;    /* conversations that began, and */
     uint64_t failed;
@@ -78,7 +112,8 @@ void lks_sched_sites_fini(struct lks_sched_sites *b);
 
 struct lks_sched_site_due {
     struct lks_str site, sched;
-    uint32_t turn; /* of the site's bridges */
+    uint32_t turn;      /* of the site's bridges */
+    struct lks_str url; /* of the bridge; empty: that whose turn it is */
     struct lks_sched_site_wish wish;
 };
 
@@ -108,8 +143,19 @@ enum lks_code lks_sched_sites_order(struct lks_sched_sites *b, struct lks_str si
                                     struct lks_str sched, const struct lks_sched_site_wish *wish,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
-/* Lists, verdicts and reservations that this search found due were not asked: they are due again.
- * An order is sent again when a later list shows its run. */
+/* Sites whose runs of jobs that ended are to be asked for now, as lks_sched_sites_due(). */
+enum lks_code lks_sched_sites_runs_due(struct lks_sched_sites *b, const struct lks_state *s,
+                                       lks_ms mono, uint32_t max, struct lks_arena *arena,
+                                       struct lks_sched_site_due *out, uint32_t *count);
+
+/* They came (`why` is LKS_OK; `more`: others are to be asked for at once), or did not. Whether that
+ * is news: they did not come before, or the other way round. */
+bool lks_sched_sites_runs_told(struct lks_sched_sites *b, struct lks_str site, struct lks_str sched,
+                               const struct lks_err *why, bool more, struct lks_now now,
+                               uint64_t speed);
+
+/* Lists, runs, verdicts and reservations that this search found due were not asked: they are due
+ * again. An order is sent again when a later list shows its run. */
 void lks_sched_sites_unasked(struct lks_sched_sites *b, uint64_t search);
 
 /* The list of jobs is asked for, and the last answer had none: `trouble` has the reason. */
@@ -122,6 +168,46 @@ const struct lks_sched_site *lks_sched_sites_find(const struct lks_sched_sites *
 /* The same, for the files of the book. */
 struct lks_sched_site *lks_sched_sites_get(const struct lks_sched_sites *b, struct lks_str site,
                                            struct lks_str sched);
+
+/* One look for bridges that are told the policy of submissions now. Bridges of one site and
+ * scheduler get one text, which is written once. `texts` and `count` are zero before. */
+#define LKS_SCHED_SITES_POLICY                                                                     \
+    (30 * LKS_SECOND)                 /* between two of a bridge: it confirms the last             \
+                                       */
+#define LKS_SCHED_SITES_POLICIES 1024 /* bridges */
+#define LKS_SCHED_SITES_TEXTS    8    /* texts of a look: each reads all nodes */
+struct lks_sched_sites_policy_look {
+    const struct lks_book *book;
+    const struct lks_admit_policy_how *how;
+    lks_ms mono;
+    uint64_t speed; /* divides what is waited */
+    struct lks_sched_sites_policy_text {
+        struct lks_str site, sched, body; /* in the arena of the look */
+        struct lks_err why;               /* there is no text: its code is not LKS_OK */
+    } texts[LKS_SCHED_SITES_TEXTS];
+    uint32_t count;
+};
+
+/* Whether this bridge is told the policy now, and the request; it follows lks_sched_sites_due().
+ * The bridge counts as asked until lks_sched_sites_policy_told(). If the text cannot be written,
+ * `trouble` has the reason, and the bridge is due again as after a request. A bridge whose text
+ * the look has no place for is due with the next look. Bridges that the memory has no place for
+ * are not told. */
+bool lks_sched_sites_policy_due(struct lks_sched_sites *b, const struct lks_state *s,
+                                struct lks_sched_sites_policy_look *look,
+                                const struct lks_sched_sites_bridge *bridge,
+                                struct lks_arena *arena, struct lks_sched_site_due *out);
+
+/* What came of it. `written`: the bridge has a file for it, and wrote that. */
+void lks_sched_sites_policy_told(struct lks_sched_sites *b,
+                                 const struct lks_sched_sites_bridge *bridge,
+                                 const struct lks_err *why, bool written, struct lks_now now,
+                                 uint64_t speed);
+
+/* NULL: it was never told. */
+const struct lks_sched_sites_policy *
+lks_sched_sites_policy_find(const struct lks_sched_sites *b,
+                            const struct lks_sched_sites_bridge *bridge);
 
 /* Whether a bridge for that site, "*" for all, has a node to drain or may get one: a node is there,
  * or the fleet has no nodes yet. */

@@ -1,5 +1,6 @@
 #include "core/actions/sched_truth.h"
 
+#include "base/vec.h"
 #include "core/decision/event_node.h"
 #include "core/plan/drain.h"
 #include "core/rows/pool.h"
@@ -15,6 +16,148 @@
 #define DOUBLINGS_MAX 4                  /* of what is waited after failures */
 #define ASKED_MAX     (300 * LKS_SECOND) /* longer than a conversation lasts */
 #define SITES_AT_ONCE 16                 /* each needs memory for the nodes that it is told of */
+#define ALL_SLOTS     ((1U << LKS_STATE_SLOTS) - 1)
+
+/* Slots ------------------------------------------------------------------------------------- */
+
+static bool is_of(const struct lks_state *s, uint32_t node, uint32_t pool)
+{
+    const struct lks_node *n = &s->nodes[node];
+    return n->placed && n->asset == 0 && n->pool == pool;
+}
+
+static uint32_t slot_of(const struct lks_state_pool *pool, lks_text digest)
+{
+    uint32_t slot = 0;
+    while (slot < LKS_STATE_SLOTS && (digest == 0 || pool->slots[slot] != digest))
+        slot++;
+    return slot;
+}
+
+uint32_t lks_sched_truth_slot(const struct lks_state *s, uint32_t node)
+{
+    uint32_t pool = s->nodes[node].pool;
+    return pool < s->pool_count ? slot_of(&s->pools[pool], lks_state_intent(s, node))
+                                : LKS_STATE_SLOTS;
+}
+
+/* The slots that an answer shows the node in, as bits. */
+static unsigned read_slots(const struct lks_sched_said *said)
+{
+    const struct lks_str prefix = LKS_STR(LKS_SCHED_TRUTH_SLOT_PREFIX);
+    struct lks_str word, list = lks_str_from(said->known ? said->truth.features : "");
+    unsigned slots = 0;
+    for (bool more = list.len > 0; more;) {
+        more = lks_str_cut(list, ',', &word, &list);
+        if (word.len != prefix.len + 1 || !lks_str_starts(word, LKS_SCHED_TRUTH_SLOT_PREFIX))
+            continue;
+        unsigned slot = (unsigned)(word.ptr[prefix.len] - '0');
+        slots |= slot < LKS_STATE_SLOTS ? 1U << slot : 0;
+    }
+    return slots;
+}
+
+/* The same of the last one: all of them, while none came yet. Each is read once. */
+static unsigned shown_slots(struct lks_sched_entry *e)
+{
+    if (e == NULL || !e->heard)
+        return ALL_SLOTS;
+    if (!e->slots_read)
+        e->slots = (uint8_t)read_slots(&e->said);
+    e->slots_read = true;
+    return e->slots;
+}
+
+/* What keeps slots of the node's pool from being given away, as bits: a scheduler may still show
+ * them, or they are of its stack. */
+static unsigned taken_by(const struct lks_sched_book *b, const struct lks_state *s, uint32_t node)
+{
+    struct lks_str rest = lks_state_text(s, s->pools[s->nodes[node].pool].sched);
+    const struct lks_drain_named *row;
+    uint32_t own = lks_sched_truth_slot(s, node);
+    unsigned slots = own < LKS_STATE_SLOTS ? 1U << own : 0;
+    while (slots != ALL_SLOTS && (row = lks_drain_sched_next(&rest, LKS_DRAIN_SHOWS)) != NULL)
+        slots |= shown_slots(lks_sched_book_get(b, node, lks_str_from(row->name)));
+    return slots;
+}
+
+/* Of all pools at once. False: no memory. */
+static bool find_taken(struct lks_sched_book *b, const struct lks_state *s)
+{
+    _Static_assert(ALL_SLOTS <= UINT8_MAX, "a pool's slots are bits of a byte");
+    if (LKS_VEC_RESERVE(b->taken, b->taken_room, s->pool_count, NULL) != LKS_OK)
+        return false;
+    memset(b->taken, 0, s->pool_count * sizeof(b->taken[0]));
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        uint32_t pool = s->nodes[i].pool;
+        if (pool < s->pool_count && b->taken[pool] != ALL_SLOTS && is_of(s, i, pool))
+            b->taken[pool] |= (uint8_t)taken_by(b, s, i);
+    }
+    return true;
+}
+
+/* One that was never given comes first: it is free at once, and the others keep their stacks. */
+static uint32_t choose_slot(struct lks_sched_book *b, const struct lks_state *s, uint32_t pool,
+                            bool *looked)
+{
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < LKS_STATE_SLOTS; i++) {
+        if (s->pools[pool].slots[i] == 0)
+            return i;
+    }
+    if (!*looked && !find_taken(b, s))
+        return LKS_STATE_SLOTS; /* it is looked for again */
+    *looked = true;
+    while (slot < LKS_STATE_SLOTS && (b->taken[pool] >> slot & 1) != 0)
+        slot++;
+    return slot;
+}
+
+/* Its pool has a scheduler that shows slots: also beside one that does not. */
+static bool needs_slot(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    if (!n->placed || n->asset != 0 || n->pool >= s->pool_count || !s->pools[n->pool].known ||
+        lks_state_intent(s, node) == 0 || lks_sched_truth_slot(s, node) != LKS_STATE_SLOTS)
+        return false;
+    struct lks_str rest = lks_state_text(s, s->pools[n->pool].sched);
+    return lks_drain_sched_next(&rest, LKS_DRAIN_SHOWS) != NULL;
+}
+
+bool lks_sched_truth_slot_due(struct lks_sched_book *b, const struct lks_state *s, uint32_t *from,
+                              struct lks_event_sched_slot *out)
+{
+    bool looked = false; /* at all nodes: once, whatever their pools */
+    for (; *from < s->node_count; (*from)++) {
+        uint32_t pool = s->nodes[*from].pool;
+        bool full = looked && pool < s->pool_count && b->taken[pool] == ALL_SLOTS;
+        if (full || !needs_slot(s, *from))
+            continue;
+        uint32_t slot = choose_slot(b, s, pool, &looked);
+        if (slot == LKS_STATE_SLOTS)
+            continue;
+        *out = (struct lks_event_sched_slot){
+            .pool = pool, .slot = slot, .digest = lks_state_text(s, lks_state_intent(s, *from))};
+        return true;
+    }
+    return false;
+}
+
+struct lks_sched_truth_slots lks_sched_truth_slots(const struct lks_state *s, uint32_t pool)
+{
+    struct lks_sched_truth_slots count = {0};
+    bool used[LKS_STATE_SLOTS + 1] = {false}; /* the last: none */
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        if (!is_of(s, i, pool) || lks_state_intent(s, i) == 0)
+            continue;
+        uint32_t slot = lks_sched_truth_slot(s, i);
+        used[slot] = true;
+        count.without += slot == LKS_STATE_SLOTS;
+    }
+    for (uint32_t i = 0; i < LKS_STATE_SLOTS; i++)
+        count.used += used[i];
+    return count;
+}
 
 /* What is to be shown ----------------------------------------------------------------------- */
 
@@ -28,7 +171,7 @@ static const char *verdict_of(const struct lks_state *s, uint32_t node)
     return "lks-unknown";
 }
 
-void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish,
+void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish, bool slots,
                         struct lks_sched_truth *out)
 {
     struct lks_str intent = lks_state_text(s, lks_state_intent(s, node)), kind, hex;
@@ -48,6 +191,11 @@ void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish,
     else
         snprintf(out->features, sizeof(out->features), "%s,%s", first ? digest : verdict,
                  first ? verdict : digest);
+    uint32_t slot = lks_sched_truth_slot(s, node);
+    size_t len = strlen(out->features);
+    if (slots && slot < LKS_STATE_SLOTS) /* behind the others: '-' is before digits */
+        snprintf(out->features + len, sizeof(out->features) - len,
+                 "," LKS_SCHED_TRUTH_SLOT_PREFIX "%u", slot);
 }
 
 bool lks_sched_truth_shown(const struct lks_sched_said *said, const struct lks_sched_truth *truth)
@@ -56,14 +204,13 @@ bool lks_sched_truth_shown(const struct lks_sched_said *said, const struct lks_s
            (!said->digestible || strcmp(said->truth.digest, truth->digest) == 0);
 }
 
-bool lks_sched_truth_behind(const struct lks_sched_book *b, const struct lks_state *s,
+bool lks_sched_truth_behind(const struct lks_sched_entry *e, const struct lks_state *s,
                             uint32_t node, bool publish)
 {
-    const struct lks_sched_entry *e = lks_sched_book_find(b, node);
     struct lks_sched_truth truth;
     if (e == NULL || !e->heard || !e->said.known || !e->said.truthful)
         return false;
-    lks_sched_truth_of(s, node, publish, &truth);
+    lks_sched_truth_of(s, node, publish, e->said.slotted, &truth);
     return !lks_sched_truth_shown(&e->said, &truth);
 }
 
@@ -74,12 +221,7 @@ static bool is_here(const struct lks_state *s, uint32_t node, const struct lks_s
     const struct lks_node *n = &s->nodes[node];
     return n->placed && n->asset == 0 && n->pool < s->pool_count &&
            lks_str_eq(lks_state_text(s, n->site), site->site) &&
-           lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched);
-}
-
-static bool is_heard(const struct lks_sched_book *b, uint32_t node)
-{
-    return node < b->room && b->entries[node] != NULL && b->entries[node]->heard;
+           lks_drain_sched_has(lks_state_text(s, s->pools[n->pool].sched), site->sched);
 }
 
 /* Whether the scheduler of the node can be told, and its last answer is of one that shows truths.
@@ -87,8 +229,8 @@ static bool is_heard(const struct lks_sched_book *b, uint32_t node)
 static struct lks_sched_entry *entry_of(const struct lks_sched_book *b, const struct lks_state *s,
                                         uint32_t node, const struct lks_sched_site *site)
 {
-    struct lks_sched_entry *e = is_heard(b, node) ? b->entries[node] : NULL;
-    bool shows = e != NULL && e->said.known && e->said.truthful;
+    struct lks_sched_entry *e = lks_sched_book_get(b, node, site->sched);
+    bool shows = e != NULL && e->heard && e->said.known && e->said.truthful;
     return shows && is_here(s, node, site) ? e : NULL;
 }
 
@@ -96,7 +238,8 @@ static struct lks_sched_entry *entry_of(const struct lks_sched_book *b, const st
 static uint64_t key_of(const struct lks_state *s, uint32_t node, bool publish)
 {
     uint64_t verdict = (uint64_t)verdict_of(s, node)[sizeof("lks-") - 1];
-    return (uint64_t)lks_state_intent(s, node) << 16 | verdict << 1 | publish;
+    return (uint64_t)lks_state_intent(s, node) << 16 | verdict << 4 |
+           (uint64_t)lks_sched_truth_slot(s, node) << 1 | publish;
 }
 
 /* The node shows something else; since when, counts from the first comparison that said so. */
@@ -112,6 +255,38 @@ static void count_behind(struct lks_sched_site *site, struct lks_sched_entry *e,
     site->behind++;
 }
 
+/* It shows what it should, and counts as behind until it is known to keep that: it is read again
+ * for it. */
+static void confirm(struct lks_sched_entry *e, lks_ms mono)
+{
+    if (e->read_at >= e->kept_from)
+        e->behind_since = e->kept_from = 0;
+    else if (mono >= e->kept_from && mono >= e->due)
+        e->refresh = true;
+}
+
+/* Something else is to be shown than what was published: the time counts anew. */
+static void count_anew(struct lks_sched_entry *e, uint64_t key)
+{
+    if (e->kept_from != 0 && e->told_key != key)
+        e->behind_since = e->kept_from = 0;
+}
+
+/* Whether its last answer shows what it should, or that was published since; else that. */
+static bool is_shown(struct lks_sched_entry *e, const struct lks_state *s, uint32_t node,
+                     bool publish, lks_ms mono, struct lks_sched_truth *out)
+{
+    uint64_t key = key_of(s, node, publish);
+    count_anew(e, key);
+    if (e->truth_key != key) {
+        lks_sched_truth_of(s, node, publish, e->said.slotted, out);
+        e->truth_key = lks_sched_truth_shown(&e->said, out) ? key : 0;
+    }
+    if (e->truth_key != 0)
+        confirm(e, mono);
+    return e->truth_key != 0;
+}
+
 /* The nodes of the site that show something else, as many as fit; all are counted. */
 static uint32_t collect(struct lks_sched_book *b, const struct lks_state *s,
                         struct lks_sched_site *site, bool publish, lks_ms mono,
@@ -123,18 +298,17 @@ static uint32_t collect(struct lks_sched_book *b, const struct lks_state *s,
     for (uint32_t i = 0; i < s->node_count; i++) {
         struct lks_sched_truth truth;
         struct lks_sched_entry *e = entry_of(b, s, i, site);
-        site->unheard += (!is_heard(b, i) || b->entries[i]->told) && is_here(s, i, site);
-        if (e == NULL || e->truth_key == key_of(s, i, publish))
+        const struct lks_sched_entry *had = lks_sched_book_find(b, i, site->sched);
+        site->takes_policy = site->takes_policy || (e != NULL && e->said.slotted);
+        if (e != NULL && is_shown(e, s, i, publish, mono, &truth))
+            e = NULL;
+        site->unheard += (had == NULL || !had->heard || had->kept_from != 0) && is_here(s, i, site);
+        if (e == NULL)
             continue;
-        lks_sched_truth_of(s, i, publish, &truth);
-        e->truth_key = lks_sched_truth_shown(&e->said, &truth) ? key_of(s, i, publish) : 0;
-        if (e->truth_key != 0) {
-            e->behind_since = e->told ? e->behind_since : 0;
-            continue;
-        }
         count_behind(site, e, i, mono);
         if (count == LKS_SCHED_TOLD_MAX || mono < e->truth_due)
             continue;
+        e->told_key = key_of(s, i, publish);
         out[count].node = lks_arena_copy(arena, lks_state_name(s, i));
         out[count++].truth = truth;
     }
@@ -207,12 +381,14 @@ void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, s
     for (uint32_t i = 0; i < wish->told_count; i++) {
         const struct lks_sched_told *told = &wish->told[i];
         uint32_t node = lks_state_node(s, told->node);
-        struct lks_sched_entry *e = node < b->room ? b->entries[node] : NULL;
+        struct lks_sched_entry *e = lks_sched_book_get(b, node, sched);
         if (e == NULL)
             continue;
         if (told->why[0] == '\0') {
             e->said.truth = told->truth;
-            e->told = e->refresh = true; /* an answer shows whether it keeps it */
+            e->slots_read = false;
+            e->refresh = true; /* an answer shows whether it was set, and a later one if it stays */
+            e->kept_from = now.mono + LKS_SCHED_TRUTH_KEPT / speed;
             b->published++;
             continue;
         }
@@ -223,13 +399,12 @@ void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, s
 }
 
 void lks_sched_truth_configured(struct lks_sched_book *b, const struct lks_state *s, uint32_t node,
-                                lks_ms configured)
+                                struct lks_str sched, lks_ms configured)
 {
     const struct lks_node *n = &s->nodes[node];
     if (configured == 0 || n->pool >= s->pool_count)
         return;
-    struct lks_sched_site *site = lks_sched_sites_get(&b->sites, lks_state_text(s, n->site),
-                                                      lks_state_text(s, s->pools[n->pool].sched));
+    struct lks_sched_site *site = lks_sched_sites_get(&b->sites, lks_state_text(s, n->site), sched);
     if (site == NULL || configured <= site->configured)
         return;
     bool first = site->configured == 0;

@@ -10,24 +10,31 @@
 #include "core/actions/sched_book.h"
 
 struct lks_event_sched_alarm;
+struct lks_event_sched_slot;
 
 #define LKS_SCHED_TRUTH_PAUSE     (10 * LKS_SECOND) /* between two requests about a site */
 #define LKS_SCHED_TRUTH_AGAIN     (60 * LKS_SECOND) /* a node that failed waits so long */
 #define LKS_SCHED_TRUTH_RETRY_MAX (300 * LKS_SECOND)
 
+/* A node keeps what was published if a reading from so long after that shows it: another program
+ * may undo it seconds after each request. */
+#define LKS_SCHED_TRUTH_KEPT (60 * LKS_SECOND)
+
 /* How long a node may show something else before people are told. Requests that fail are repeated
  * within five minutes, and nodes that fail within one: by then at least two have failed. */
 #define LKS_SCHED_TRUTH_LATE (600 * LKS_SECOND)
 
-/* What is to be shown of a node; all empty: nothing, and what lockstep published is removed. */
-void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish,
+/* What is to be shown of a node; all empty: nothing, and what lockstep published is removed.
+ * `slots`: its scheduler shows slots, too. */
+void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish, bool slots,
                         struct lks_sched_truth *out);
 
 /* Whether the answer shows that. A digest for which the node has no place need not be shown. */
 bool lks_sched_truth_shown(const struct lks_sched_said *said, const struct lks_sched_truth *truth);
 
-/* Whether the scheduler's last answer shows something else than it should. */
-bool lks_sched_truth_behind(const struct lks_sched_book *b, const struct lks_state *s,
+/* Whether the scheduler's last answer about the node shows something else than it should; `e` NULL:
+ * there is none. */
+bool lks_sched_truth_behind(const struct lks_sched_entry *e, const struct lks_state *s,
                             uint32_t node, bool publish);
 
 /* One request for each site that has nodes which show something else, at most `max`; they follow
@@ -66,6 +73,39 @@ bool lks_sched_truth_alarm_known(const struct lks_sched_sites *b, struct lks_str
 /* A node's answer says when the scheduler read its configuration. Where that is later than what was
  * known, all nodes of the site are asked about again. */
 void lks_sched_truth_configured(struct lks_sched_book *b, const struct lks_state *s, uint32_t node,
-                                lks_ms configured);
+                                struct lks_str sched, lks_ms configured);
+
+/* Slots ------------------------------------------------------------------------------------ */
+
+/*
+ * Each stack that nodes of a pool should run has one of a few fixed numbers, and the scheduler
+ * shows it as a feature of the node, lks0, lks1 or lks2. A job on several nodes asks for nodes of
+ * one slot, whichever; so its nodes agree, and a job that waited while a change moved the pool to
+ * another stack asks for nothing that is gone.
+ *
+ * A stack keeps its slot until another one needs it. A slot is given away only when no node of the
+ * pool should run its stack, and every node of the pool shows another slot, or none, in the
+ * scheduler's last answer. Assignments are journaled: they are the same after a restart and for the
+ * next leader.
+ */
+#define LKS_SCHED_TRUTH_SLOT_LOOK                                                                  \
+    (5 * LKS_SECOND)                      /* between two searches for stacks without one           \
+                                           */
+#define LKS_SCHED_TRUTH_SLOT_PREFIX "lks" /* of the feature, before the number */
+
+/* The slot of the stack that the node should run; LKS_STATE_SLOTS: none is free, or no stack. */
+uint32_t lks_sched_truth_slot(const struct lks_state *s, uint32_t node);
+
+/* The next stack that needs a slot, and a free one for it. `*from` is the node to start with, 0 at
+ * first. False: there is none that could be given now. The digest is a view of the state. Each call
+ * looks at each node twice at most, whatever their pools. */
+bool lks_sched_truth_slot_due(struct lks_sched_book *b, const struct lks_state *s, uint32_t *from,
+                              struct lks_event_sched_slot *out);
+
+/* Slots whose stack is one that nodes of the pool should run, and nodes whose stack has none. */
+struct lks_sched_truth_slots {
+    uint32_t used, without;
+};
+struct lks_sched_truth_slots lks_sched_truth_slots(const struct lks_state *s, uint32_t pool);
 
 #endif

@@ -161,12 +161,21 @@ static void look_at_key(struct lks_admitting *a, uint32_t node)
     a->odd |= key.stack != a->key.stack || key.values != a->key.values || key.wrong != a->key.wrong;
 }
 
+/* Digits of a digest without "sha256:", which could be a name. */
+enum { BARE_DIGITS_MIN = 12 };
+
+/* The plugin in slurmctld takes the same forms (submit/decide.c). */
 static bool fits(const struct lks_admitting *a, uint32_t node, lks_text intent)
 {
-    struct lks_str asked = a->ask->stack;
-    return lks_str_starts(asked, "sha256:")
-               ? lks_named_begins(asked, lks_state_text(a->state, intent))
-               : lks_str_eq(lks_admit_stack(a, node, intent), asked);
+    struct lks_str name, version, asked = a->ask->stack, digest = lks_state_text(a->state, intent);
+    if (lks_str_starts(asked, "sha256:"))
+        return lks_named_begins(asked, digest);
+    bool versioned = lks_str_cut(asked, '/', &name, &version);
+    const struct lks_stack *stack = versioned ? lks_book_stack(a->book, digest) : NULL;
+    if (!versioned && asked.len >= BARE_DIGITS_MIN && lks_named_begins(asked, digest))
+        return true;
+    return lks_str_eq(lks_admit_stack(a, node, intent), name) &&
+           (!versioned || (stack != NULL && lks_str_eq(stack->version, version)));
 }
 
 /* Most nodes of a job have one intent, so that the last answer is kept. */

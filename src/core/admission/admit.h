@@ -20,6 +20,7 @@ struct lks_now;
 
 #define LKS_ADMIT_IMAGES_MAX 256
 #define LKS_ADMIT_JOB_MAX    256 /* bytes of a job's name */
+#define LKS_ADMIT_USER_MAX   64  /* of its user */
 #define LKS_ADMIT_REF_MAX    LKS_IMAGE_REF_MAX
 #define LKS_ADMIT_RANKS_MAX  65536 /* bytes of an image's ranks */
 #define LKS_ADMIT_CRITICAL   100

@@ -25,12 +25,13 @@
 static void record(struct lks_deciding *d, const struct lks_look *k,
                    const struct lks_event_job *job, enum lks_job_act act)
 {
-    lks_text sched = k->n->pool < k->s->pool_count ? k->s->pools[k->n->pool].sched : 0;
+    lks_text pool = k->n->pool < k->s->pool_count ? k->s->pools[k->n->pool].sched : 0;
+    struct lks_str sched = d->event->sched_jobs.sched;
     lks_decision_add(d, LKS_RECORD_JOB_ACT)->job_act = (struct lks_rec_job_act){
         .change = k->c->id,
         .job = job->id,
         .site = lks_look_text(k, k->n->site),
-        .sched = lks_look_text(k, sched),
+        .sched = sched.len > 0 ? sched : lks_look_text(k, pool),
         .node = lks_look_name(k),
         .user = job->user,
         .act = act,
@@ -104,7 +105,7 @@ static bool is_wanted_at(const struct lks_state *s, const struct lks_sched_site 
         const struct lks_node *n = &s->nodes[i];
         if (n->drained_by != 0 && n->pool < s->pool_count &&
             lks_str_eq(lks_state_text(s, n->site), site->site) &&
-            lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched) &&
+            lks_drain_sched_has(lks_state_text(s, s->pools[n->pool].sched), site->sched) &&
             lks_campaign_jobs_wanted(s, i))
             return true;
     }
@@ -362,15 +363,14 @@ static bool is_held_drained(const struct lks_state *s, uint32_t node)
     return leave < k.r->count && m->step > leave;
 }
 
-/* A node that a change holds, or that none has. Its drain may be lost while it is held, too. After
- * a silence the answer decides: the one before it may have been another controller's. */
+/* A node that a change holds, or that none has. Its drain may be lost while it is held, too, and
+ * Slurm may reboot it under the drain. */
 static void hear_held(struct lks_deciding *d)
 {
     const struct lks_event_sched *e = &d->event->sched;
     const struct lks_node *n = &d->state->nodes[d->event->node];
     bool noted = (n->notes >> LKS_NOTE_UNDRAINED & 1) != 0;
-    bool unheard = (n->notes >> LKS_NOTE_UNHEARD & 1) != 0;
-    bool relied = unheard && is_held_drained(d->state, d->event->node);
+    bool relied = !noted && is_held_drained(d->state, d->event->node);
     bool lost = lks_decide_sched_heard(d, relied) && n->changing != 0;
     bool over = n->drained_by == 0 || is_drained(d->state, n, e);
     if (e->unknown || (noted ? !over : !lost))
@@ -466,7 +466,7 @@ void lks_campaign_sched(struct lks_deciding *d)
         return;
     const struct lks_state_change *c = lks_state_changing(s, e->node);
     const struct lks_member *m = c != NULL ? lks_state_change_member(c, e->node) : NULL;
-    if (!e->sched.unknown)
+    if (!e->sched.unknown && !e->sched.partial)
         heard_again(d, e->node);
     if (e->sched.old) /* people do nothing by hand on what was reported so long ago, either */
         lks_decide_sched_emptied(d, e->node, false, e->sched.text);

@@ -349,6 +349,7 @@ static void pin_pool(struct lks_deciding *d, uint32_t pool, lks_text name, lks_t
         .attested = p->attested,
         .check_age = p->check_age,
         .sweep = p->sweep,
+        .drain_refused = p->drain_refused,
     };
 }
 

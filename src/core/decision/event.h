@@ -92,7 +92,9 @@ enum lks_event_kind {
     LKS_EVENT_ADVERTISED,  /* the GPUs that it advertises there */
     LKS_EVENT_OUTAGE,      /* no job starts there, and not by a drain of lockstep */
     LKS_EVENT_SCHED_JOBS,  /* jobs on a node that drains */
+    LKS_EVENT_RUNS,        /* runs of jobs that ended */
     LKS_EVENT_SCHED_ALARM, /* what is wrong with a whole site's scheduler, or not any more */
+    LKS_EVENT_SCHED_SLOT,  /* a stack of a pool needs a slot */
     LKS_EVENT_JOB_ACTED,
     LKS_EVENT_MEASURED, /* what was measured of nodes, for the gates of changes */
     LKS_EVENT_CADENCE,  /* how far pools are behind what is released is looked at */
@@ -106,7 +108,8 @@ struct lks_event {
     struct lks_str credential; /* by which: core/governance/backing.h; empty: not known */
     bool root;                 /* the caller is root on a controller's own socket */
     struct lks_str reason;     /* where a person has to give one */
-    size_t observed_count;
+    size_t observed_count, refusal_count;
+    const struct lks_rec_refusal *refusals; /* OBSERVED: `refusal_count` of them */
     uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT, CHECK: whose agent it is */
     struct lks_str name; /* TOKEN, ENROLL, FLASH, FLASH_RESOLVE: the node; HOLD to REMOVE: a host
                             list */
@@ -164,6 +167,8 @@ struct lks_event {
         struct lks_str outage;                  /* event.node; empty: it is over */
         struct lks_event_sched_jobs sched_jobs; /* event.node */
         struct lks_event_sched_alarm sched_alarm;
+        struct lks_event_sched_slot slot;
+        struct lks_event_runs runs;
         struct lks_event_job_acted acted;
         struct lks_event_measured measured;
         struct lks_event_cadence cadence;

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "base/time.h"
+#include "core/sched/runs.h"
 #include "model/record/record_words.h"
 
 #include <stdbool.h>
@@ -98,6 +99,7 @@ struct lks_event_set {
 
 struct lks_event_sched {
     bool unknown; /* the scheduler did not answer: `text` says why, `since` when that began */
+    bool partial; /* another scheduler of the node gave no answer that counts: no silence ended */
     bool old;     /* unknown: for too long to start work on the node, as `since` says */
     bool refused; /* unknown: and will not before a person does something about it */
     bool drained; /* the scheduler starts no job on it, and none runs */
@@ -107,6 +109,7 @@ struct lks_event_sched {
     lks_ms since; /* wall */
     uint32_t jobs;
     struct lks_str owner, text;
+    struct lks_str sched; /* that `text` is about, where the pool has several; else empty */
 };
 
 /* Jobs that a scheduler lists on a node that drains. */
@@ -118,6 +121,7 @@ struct lks_event_job {
 struct lks_event_sched_jobs {
     const struct lks_event_job *list;
     size_t count;
+    struct lks_str sched; /* that lists them; empty: the only one of the pool */
 };
 
 /* Of a scheduler or its bridge as a whole, not of one node. */
@@ -125,6 +129,19 @@ struct lks_event_sched_alarm {
     enum lks_alarm_kind kind;
     bool over; /* `text` says why; else what is wrong */
     struct lks_str subject, text;
+};
+
+/* A slot of a pool for a stack that has none (core/actions/sched_truth.h). */
+struct lks_event_sched_slot {
+    uint32_t pool, slot;
+    struct lks_str digest;
+};
+
+/* Runs of jobs that ended, as the scheduler of a site answered about those behind `after`. */
+struct lks_event_runs {
+    struct lks_str site, sched;
+    struct lks_sched_runs_place after;
+    const struct lks_sched_runs *runs;
 };
 
 /* What became of an act on a job that was recorded as asked for. */

@@ -7,7 +7,9 @@
 #include "core/rows/deviation.h"
 #include "core/rows/flash.h"
 #include "core/rows/job.h"
+#include "core/rows/refusal.h"
 #include "core/rows/registry.h"
+#include "core/rows/run.h"
 #include "core/state/resets.h"
 #include "core/state/state.h"
 #include "core/state/tickets.h"
@@ -401,6 +403,84 @@ const struct lks_entity lks_entity_reset = {
 };
 #undef ROW
 
+/* Runs of jobs ------------------------------------------------------------------------------ */
+
+#define ROW struct lks_run
+static const struct lks_column run[] = {
+    NUMBER(id, "The number of the row.", .use = LISTED | SORT),
+    PASSING(job, "The job, as its scheduler calls it; absent: several.", .use = LISTED),
+    NUMBER(count, "Number of runs that the row stands for.", .use = LISTED | SORT),
+    PASSING(user, "The user of the job; absent: several.", .use = LISTED),
+    PASSING(account, "The account that the scheduler charges.", .use = LISTED),
+    PASSING(partition, "The partition of the scheduler.", .use = LISTED),
+    PASSING(name, "The name that the user gave the job.", .use = LISTED),
+    TEXT(pool, "The pool of its first node; absent: of several pools.", .use = LISTED | SORT),
+    TEXT(site, "The site of the scheduler.", .use = LISTED | SORT),
+    TEXT(sched, "The scheduler.", .use = LISTED),
+    PASSING(hosts, "The nodes, as a host list.", .use = LISTED | LINES, .key = "nodes"),
+    NUMBER(nodes, "Number of nodes.", .use = LISTED, .key = "node_count"),
+    NUMBER(gpus, "Number of GPUs on all nodes; absent: not known.", .use = LISTED, ONLY_IF(gpus)),
+    PASSING(digest, "The stacks of its nodes, by digest.", .use = LISTED | PARTED, .key = "stacks"),
+    TIME(started, "When it started, by the scheduler's clock.", .use = LISTED | ALWAYS | SORT),
+    TIME(ended, "When it ended, by the scheduler's clock.", .use = LISTED | ALWAYS | SORT),
+    WORD(state, lks_run_state_words, "How it ended.", .use = LISTED | FILTER | SORT),
+    PASSING(exit, "Exit status and signal of its script, such as 3:0.", .use = LISTED),
+    NUMBER(restarts, "Restarts of the job before this run.", .use = LISTED),
+    NUMBER(gpu_ms, "GPUs times duration in milliseconds.", .use = LISTED | SORT),
+    WORD(cause, lks_run_cause_words, "The cause of its end.", .use = LISTED | FILTER | SORT),
+    PASSING(by, "The change or the node that ended it.", .use = LISTED),
+    PASSING(reason, "The scheduler's reason.", .use = LISTED),
+    TIME(recorded, "When lockstepd recorded it.", .use = LISTED | ALWAYS),
+};
+const struct lks_entity lks_entity_run = {
+    .name = "run",
+    .about = "A run of a job that ended, or several that are counted together.",
+    COLUMNS(run),
+    LIST(lks_state, runs.list, runs.count, runs.room, LKS_STATE_RUNS_MAX),
+    NUMBERED(runs.next),
+};
+#undef ROW
+
+#define ROW struct lks_runs_place
+static const struct lks_column runs_place[] = {
+    TEXT(site, "The site of the scheduler."),
+    TEXT(sched, "The scheduler."),
+    TIME(at, "The end of the last run that is counted."),
+    PASSING(job, "The job of that run."),
+    TIME(missing_from, "Start of the gap: runs that ended in it may be missing; absent: none."),
+    TIME(missing_until, "End of the gap."),
+    TIME(recorded, "When that was recorded."),
+    NUMBER(row, "The number of the first row after that; a run with its own row from there on is "
+                "counted already."),
+};
+const struct lks_entity lks_entity_runs_place = {
+    .name = "runs_place",
+    .about = "The position up to which the runs of a scheduler are counted.",
+    COLUMNS(runs_place),
+    LIST(lks_state, runs.places, runs.place_count, runs.place_room, LKS_STATE_RUNS_PLACES_MAX),
+};
+#undef ROW
+
+/* Refusals ---------------------------------------------------------------------------------- */
+
+#define ROW struct lks_refusal
+static const struct lks_column refusal[] = {
+    NUMBER(day, "The day, as days since 1970."),
+    PASSING(pool, "The pool."),
+    WORD(bar, lks_bar_words, "The reason."),
+    PASSING(user, "The user of the jobs; (others): several."),
+    PASSING(image, "The image that the reason is about, or the first image of the jobs."),
+    PASSING(node, "The node that the reason is about, in rows that count by node."),
+    NUMBER(count, "Number of jobs."),
+};
+const struct lks_entity lks_entity_refusal = {
+    .name = "refusal",
+    .about = "Jobs that a pool refused on a day, or would have refused.",
+    COLUMNS(refusal),
+    LIST(lks_state, refusals.list, refusals.count, refusals.room, LKS_STATE_REFUSALS_MAX),
+};
+#undef ROW
+
 /* All of them ------------------------------------------------------------------------------- */
 
 const struct lks_entity *const lks_entities[] = {
@@ -410,5 +490,6 @@ const struct lks_entity *const lks_entities[] = {
     &lks_entity_artifact, &lks_entity_key,          &lks_entity_bundle,     &lks_entity_flash,
     &lks_entity_barred,   &lks_entity_override,     &lks_entity_binding,    &lks_entity_token,
     &lks_entity_person,   &lks_entity_ticket_heard, &lks_entity_ticket_due, &lks_entity_reset,
+    &lks_entity_run,      &lks_entity_runs_place,   &lks_entity_refusal,
 };
 const size_t lks_entity_count = LKS_COUNT(lks_entities);

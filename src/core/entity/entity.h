@@ -115,7 +115,8 @@ extern const struct lks_entity lks_entity_change, lks_entity_proven;
 extern const struct lks_entity lks_entity_deviation, lks_entity_alarm, lks_entity_command,
     lks_entity_stack, lks_entity_image, lks_entity_artifact, lks_entity_key, lks_entity_bundle,
     lks_entity_flash, lks_entity_barred, lks_entity_override, lks_entity_binding, lks_entity_token,
-    lks_entity_person, lks_entity_ticket_heard, lks_entity_ticket_due, lks_entity_reset;
+    lks_entity_person, lks_entity_ticket_heard, lks_entity_ticket_due, lks_entity_reset,
+    lks_entity_run, lks_entity_runs_place, lks_entity_refusal;
 
 /* How many rows the list has, those that do not count included, and one of them. */
 uint32_t lks_entity_rows(const struct lks_entity *t, const void *parent);

@@ -218,8 +218,11 @@ static enum lks_code apply_pool(const struct lks_applying *a)
     const struct lks_rec_pool *from = &a->r->pool;
     uint32_t p = 0;
     lks_text digest = 0;
-    if (lks_state_pool_place(a->s, from->name, &p, a->err) != LKS_OK ||
-        lks_sets_apply(a, &a->s->pools[p]) != LKS_OK ||
+    if (lks_state_pool_place(a->s, from->name, &p, a->err) != LKS_OK)
+        return a->err->code;
+    if (from->drain_refused || a->s->pools[p].drain_refused)
+        a->s->standing->refused_next = 0;
+    if (lks_sets_apply(a, &a->s->pools[p]) != LKS_OK ||
         lks_apply_keep(a, from->stack_digest, &digest) != LKS_OK)
         return a->err->code;
     pin(&a->s->pools[p], digest);
@@ -238,9 +241,25 @@ static enum lks_code apply_pool_removed(const struct lks_applying *a)
     struct lks_state_pool left = {
         .name = pool->name, .nodes = pool->nodes, .enrolled = pool->enrolled};
     memcpy(left.liveness, pool->liveness, sizeof(left.liveness));
+    if (pool->drain_refused)
+        a->s->standing->refused_next = 0;
     *pool = left;
     lks_mass_clear(&a->s->mass[p], a->s->turns);
     lks_node_status_update_pool(a->s, p);
+    return LKS_OK;
+}
+
+/* A slot that this program does not have is of a later one: nodes show none for it. */
+static enum lks_code apply_slot(const struct lks_applying *a)
+{
+    const struct lks_rec_slot *from = &a->r->slot;
+    uint32_t p = lks_state_pool(a->s, from->pool);
+    lks_text digest = 0;
+    if (p == LKS_NO_POOL || !a->s->pools[p].known || from->slot >= LKS_STATE_SLOTS)
+        return LKS_OK;
+    if (lks_apply_keep(a, from->digest, &digest) != LKS_OK)
+        return a->err->code;
+    a->s->pools[p].slots[from->slot] = digest;
     return LKS_OK;
 }
 
@@ -514,6 +533,7 @@ static const struct {
     ANY(FLEET, apply_whole),
     ANY(POOL, apply_pool),
     ANY(POOL_REMOVED, apply_pool_removed),
+    ANY(SLOT, apply_slot),
     ANY(PLACED, apply_placed),
     ANY(REMOVED, apply_removed),
     NODE(TOKEN, token, apply_node, ROW),
@@ -542,6 +562,10 @@ static const struct {
     ANY(ARTIFACT_GONE, lks_apply_gone),
     ANY(JOB, lks_apply_job),
     ANY(OVERRIDE, lks_apply_override),
+    ANY(JOB_ENDED, lks_fold_job_ended),
+    ANY(JOB_BATCH, lks_fold_job_batch),
+    ANY(RUNS_READ, lks_fold_runs_read),
+    ANY(REFUSAL, lks_fold_refusal),
     ANY(RESET, lks_fold_reset_apply),
     ANY(OBSERVED, lks_apply_observed),
     ANY(LED, apply_whole),
@@ -664,6 +688,7 @@ static enum lks_code index_status(const struct lks_applying *a)
 {
     for (uint32_t n = 0; n < a->s->node_count; n++)
         lks_node_status_update(a->s, n);
+    lks_node_status_settle(a->s, 0);
     return LKS_OK;
 }
 
@@ -680,6 +705,8 @@ enum lks_code lks_apply_index(struct lks_state *s, struct lks_err *err)
         lks_apply_index_readings,
         index_status,
         lks_apply_index_deviations,
+        lks_fold_runs_index,
+        lks_fold_refusals_index,
     };
     const struct lks_applying a = {.s = s, .time = s->clock, .err = err};
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {

@@ -106,6 +106,12 @@ lks_applier lks_apply_lowered;
 /* fold_ticket.c: what a ticket system and we told each other */
 lks_applier lks_fold_ticket_heard, lks_fold_ticket_told, lks_fold_ticket_due;
 
+/* fold_refusal.c: jobs that were refused, or would have been */
+lks_applier lks_fold_refusal;
+
+/* fold_runs.c: runs of jobs that ended */
+lks_applier lks_fold_job_ended, lks_fold_job_batch, lks_fold_runs_read;
+
 /* Behind any record: a change that it moved is to be told of. */
 lks_applier lks_fold_tickets_apply;
 
@@ -118,7 +124,7 @@ lks_applier lks_fold_reset_apply;
 enum lks_code lks_apply_index(struct lks_state *s, struct lks_err *err) LKS_MUST_CHECK;
 lks_applier lks_apply_index_readings, lks_apply_index_deviations, lks_apply_index_lists,
     lks_apply_index_flashes, lks_apply_index_access, lks_apply_index_changes,
-    lks_apply_index_measures;
+    lks_apply_index_measures, lks_fold_runs_index, lks_fold_refusals_index;
 
 /* Behind any record: who waited for it in a change is looked at again. */
 lks_applier lks_apply_campaign;

@@ -262,6 +262,8 @@ enum lks_code lks_apply_condition(const struct lks_applying *a)
 
 enum lks_code lks_apply_drained(const struct lks_applying *a)
 {
+    if (lks_str_is(a->r->drained.owner, LKS_NODE_STATUS_REFUSED))
+        lks_apply_turned(a, lks_apply_number(a, a->node));
     return a->r->drained.owner.len == 0 ? LKS_OK : lks_sets_apply(a, a->node);
 }
 

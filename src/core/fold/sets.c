@@ -8,7 +8,9 @@
 #include "core/rows/flash.h"
 #include "core/rows/job.h"
 #include "core/rows/pool.h"
+#include "core/rows/refusal.h"
 #include "core/rows/registry.h"
+#include "core/rows/run.h"
 #include "core/rows/verdict.h"
 #include "core/state/state.h"
 
@@ -93,7 +95,7 @@ static const struct set *const all[] = {
 #define ROW struct lks_state_pool
     SETS(POOL, TRUE(known), TEXT(pool, posture), TEXT(pool, enforce), TEXT(pool, sched),
          TEXT(pool, stack), SMALL(pool, criticality), TRUTH(pool, attested),
-         NUMBER(pool, check_age)),
+         TRUTH(pool, drain_refused), NUMBER(pool, check_age)),
 #undef ROW
 /* Nodes. */
 #define ROW struct lks_node
@@ -298,6 +300,28 @@ static const struct set *const all[] = {
          TEXT(job_act, node), TEXT(job_act, user), SMALL(job_act, act), SMALL(job_act, state),
          TEXT(job_act, signal), NUMBER(job_act, started), NUMBER(job_act, until),
          PASS(job_act, text), NOW(at)),
+#undef ROW
+#define ROW struct lks_run
+    SETS(JOB_ENDED, PASS(job_ended, job), TEXT(job_ended, site), TEXT(job_ended, sched),
+         PASS(job_ended, user), PASS(job_ended, account), PASS(job_ended, partition),
+         PASS(job_ended, name), TEXT(job_ended, pool), PASS(job_ended, hosts),
+         SMALL(job_ended, nodes), SMALL(job_ended, gpus), PASS(job_ended, digest),
+         NUMBER(job_ended, started), NUMBER(job_ended, ended), SMALL(job_ended, state),
+         PASS(job_ended, exit), SMALL(job_ended, restarts), NUMBER(job_ended, gpu_ms),
+         SMALL(job_ended, cause), PASS(job_ended, by), PASS(job_ended, reason), NOW(recorded)),
+    SETS(JOB_BATCH, PASS(job_batch, job), TEXT(job_batch, site), TEXT(job_batch, sched),
+         PASS(job_batch, user), TEXT(job_batch, pool), PASS(job_batch, digest),
+         SMALL(job_batch, state), SMALL(job_batch, cause), NUMBER(job_batch, count),
+         NUMBER(job_batch, gpu_ms), NUMBER(job_batch, started), NUMBER(job_batch, ended),
+         NOW(recorded)),
+#undef ROW
+#define ROW struct lks_refusal
+    SETS(REFUSAL, PASS(refusal, pool), SMALL(refusal, bar), PASS(refusal, user),
+         PASS(refusal, image), PASS(refusal, node)),
+#undef ROW
+#define ROW struct lks_runs_place
+    SETS(RUNS_READ, TEXT(runs_read, site), TEXT(runs_read, sched), NUMBER(runs_read, at),
+         PASS(runs_read, job), NOW(recorded)),
 #undef ROW
 #define ROW struct lks_proven
     SETS(REVERT_PROVEN, TEXT(revert_proven, class), TEXT(revert_proven, from),

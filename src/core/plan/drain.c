@@ -6,16 +6,86 @@
 #define DAY       (1440 * MINUTE)
 #define TRIES_MAX 1000
 
+#define ALL_OFFERS                                                                                 \
+    (LKS_DRAIN_LISTS | LKS_DRAIN_RESERVES | LKS_DRAIN_ADVERTISES | LKS_DRAIN_RUNS | LKS_DRAIN_SHOWS)
+
 /* One row a scheduler. */
-static const struct lks_str_named scheds[] = {
-    {"", LKS_DRAIN_AGENT},       {"none", LKS_DRAIN_AGENT},         {"simulated", LKS_DRAIN_DRIVEN},
-    {"slurm", LKS_DRAIN_DRIVEN}, {"kubernetes", LKS_DRAIN_NOT_YET},
+static const struct lks_drain_named scheds[] = {
+    {"", LKS_DRAIN_AGENT, 0},
+    {"none", LKS_DRAIN_AGENT, 0},
+    {"slurm", LKS_DRAIN_DRIVEN, ALL_OFFERS},
+    {"simulated", LKS_DRAIN_DRIVEN, ALL_OFFERS},
+    {"kubernetes", LKS_DRAIN_DRIVEN, 0},
 };
+/* The first two are none, and a text has each of the others once at the most. */
+_Static_assert(LKS_COUNT(scheds) - 2 <= LKS_DRAIN_SCHEDS_MAX, "a pool's schedulers are not cut");
+
+/* NULL: the name is unknown. */
+static const struct lks_drain_named *find(struct lks_str name)
+{
+    for (size_t i = 0; i < LKS_COUNT(scheds); i++) {
+        if (lks_str_is(name, scheds[i].name))
+            return &scheds[i];
+    }
+    return NULL;
+}
+
+static enum lks_drain_sched how_of(struct lks_str name)
+{
+    const struct lks_drain_named *row = find(name);
+    return row != NULL ? row->how : LKS_DRAIN_NOT_YET;
+}
 
 enum lks_drain_sched lks_drain_sched(struct lks_str sched)
 {
-    return (enum lks_drain_sched)lks_str_lookup(sched, scheds, LKS_COUNT(scheds),
-                                                LKS_DRAIN_NOT_YET);
+    enum lks_drain_sched most = LKS_DRAIN_AGENT; /* they are in rising order */
+    struct lks_str rest = sched, name;
+    for (bool more = true; more;) {
+        more = lks_str_cut(rest, '+', &name, &rest);
+        enum lks_drain_sched how = how_of(name);
+        most = how > most ? how : most;
+    }
+    return most;
+}
+
+const struct lks_drain_named *lks_drain_sched_next(struct lks_str *rest, unsigned offers)
+{
+    while (rest->len > 0) {
+        struct lks_str name;
+        (void)lks_str_cut(*rest, '+', &name, rest);
+        const struct lks_drain_named *row = find(name);
+        if (row != NULL && row->how == LKS_DRAIN_DRIVEN && (row->offers & offers) == offers)
+            return row;
+    }
+    return NULL;
+}
+
+struct lks_str lks_drain_sched_first(struct lks_str sched, unsigned offers)
+{
+    struct lks_str rest = sched;
+    const struct lks_drain_named *row = lks_drain_sched_next(&rest, offers);
+    return row != NULL ? lks_str_from(row->name) : sched;
+}
+
+bool lks_drain_sched_has(struct lks_str sched, struct lks_str name)
+{
+    const struct lks_drain_named *row;
+    while ((row = lks_drain_sched_next(&sched, 0)) != NULL) {
+        if (lks_str_is(name, row->name))
+            return true;
+    }
+    return false;
+}
+
+struct lks_str lks_drain_sched_mute(struct lks_str sched)
+{
+    struct lks_str rest = sched, name;
+    for (bool more = true; more;) {
+        more = lks_str_cut(rest, '+', &name, &rest);
+        if (how_of(name) == LKS_DRAIN_NOT_YET)
+            return name;
+    }
+    return LKS_STR("");
 }
 
 /* A number of the table, from 1 up to what makes sense. */

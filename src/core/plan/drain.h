@@ -5,7 +5,8 @@
  *     be done to its jobs (data/postures.csv);
  *   - by the pool's `sched`: what is asked to send it no work. With `none` nothing is asked; the
  *     node's agent alone reports whether something runs there. A scheduler that cannot be asked yet
- *     makes a change of its nodes impossible: it would go on sending work.
+ *     makes a change of its nodes impossible: it would go on sending work. Several are joined by
+ *     '+' ("slurm+kubernetes"), and each has to say that the node is drained.
  */
 #ifndef LKS_CORE_DRAIN_H
 #define LKS_CORE_DRAIN_H
@@ -19,9 +20,39 @@ enum lks_drain_sched {
     LKS_DRAIN_NOT_YET, /* this scheduler cannot be asked: no change there */
 };
 
-/* By the name of a pool's `sched`; empty is "none", an unknown name is NOT_YET. No fleet's file may
- * say "simulated": only the simulator puts it there. */
+#define LKS_DRAIN_SCHEDS_MAX 4 /* that a pool can have at once and that can be asked */
+
+/* What only some schedulers have; bits. */
+enum {
+    LKS_DRAIN_LISTS = 1 << 0,      /* a list of jobs, and signals and requeues of single ones */
+    LKS_DRAIN_RESERVES = 1 << 1,   /* reservations */
+    LKS_DRAIN_ADVERTISES = 1 << 2, /* the GPUs of a node, as it has them configured */
+    LKS_DRAIN_RUNS = 1 << 3,       /* runs of jobs that ended */
+    LKS_DRAIN_SHOWS = 1 << 4,      /* verdicts and slots of nodes, for jobs to choose by */
+};
+
+struct lks_drain_named {
+    const char *name;
+    enum lks_drain_sched how;
+    unsigned offers;
+};
+
+/* By the text of a pool's `sched`; empty is "none", an unknown name is NOT_YET, and so are several
+ * of which one is. No fleet's file may say "simulated": only the simulator puts it there. */
 enum lks_drain_sched lks_drain_sched(struct lks_str sched);
+
+/* The next scheduler of the text that can be asked and offers all of that; `*rest` is the text at
+ * first, and then what is behind. NULL: there is none. The row lives as long as the program. */
+const struct lks_drain_named *lks_drain_sched_next(struct lks_str *rest, unsigned offers);
+
+/* The name of the first that offers all of that; the whole text where none does. */
+struct lks_str lks_drain_sched_first(struct lks_str sched, unsigned offers);
+
+/* Whether the text has this scheduler, and it can be asked. */
+bool lks_drain_sched_has(struct lks_str sched, struct lks_str name);
+
+/* The first that cannot be asked yet; empty: there is none. A view of the text. */
+struct lks_str lks_drain_sched_mute(struct lks_str sched);
 
 /* How a node of this posture leaves; one that the table does not have waits a day for its jobs,
  * and then for a person. */

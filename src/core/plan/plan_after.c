@@ -1,5 +1,6 @@
 /* Notes for the approvers of a plan: nodes that will wait, and the state of pools when it is
  * finished. */
+#include "core/plan/drain.h"
 #include "core/plan/plan_work.h"
 #include "core/rows/pool.h"
 #include "core/state/state.h"
@@ -77,7 +78,8 @@ static enum lks_code note_reserved(struct lks_planning *p)
                           "%" LKS_STR_FMT " reserves nodes of pool %" LKS_STR_FMT
                           " for the window, as many as change at once: no job starts on them that "
                           "would run into it, and running jobs are left alone",
-                          LKS_STR_ARG(lks_state_text(s, s->pools[pool].sched)),
+                          LKS_STR_ARG(lks_drain_sched_first(lks_state_text(s, s->pools[pool].sched),
+                                                            LKS_DRAIN_RESERVES)),
                           LKS_STR_ARG(name)) != LKS_OK)
             return p->err->code;
     }

@@ -88,15 +88,16 @@ static uint32_t assets_beside(const struct lks_planning *p, uint32_t node)
     return domain == 0 || p->state->nodes[node].asset != 0 ? 0 : p->beside[domain - 1];
 }
 
-/* Whether the scheduler of a node's site can be asked. */
-static bool is_reached(const struct lks_planning *p, uint32_t node)
+/* Whether that scheduler of a node's site can be asked. */
+static bool is_reached(const struct lks_planning *p, uint32_t node, const char *sched)
 {
     const struct lks_plan_wish *wish = &p->wish;
     struct lks_str at = lks_state_text(p->state, p->state->nodes[node].site);
-    if (wish->sched_sites == NULL)
+    if (wish->bridges == NULL)
         return true;
-    for (size_t i = 0; i < wish->sched_site_count; i++) {
-        if (lks_str_is(wish->sched_sites[i], "*") || lks_str_eq(wish->sched_sites[i], at))
+    for (size_t i = 0; i < wish->bridge_count; i++) {
+        const struct lks_plan_bridge *b = &wish->bridges[i];
+        if (lks_str_is(b->sched, sched) && (lks_str_is(b->site, "*") || lks_str_eq(b->site, at)))
             return true;
     }
     return false;
@@ -108,32 +109,44 @@ static enum lks_code check_sched(struct lks_planning *p, uint32_t node,
 {
     const struct lks_state *s = p->state;
     struct lks_str sched = lks_state_text(s, pool->sched);
-    enum lks_drain_sched how = lks_drain_sched(sched);
-    if (how == LKS_DRAIN_NOT_YET)
+    const struct lks_drain_named *row;
+    if (lks_drain_sched(sched) == LKS_DRAIN_NOT_YET)
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " is in pool %" LKS_STR_FMT
                         ", whose scheduler (%" LKS_STR_FMT ") cannot be asked to drain it yet",
                         LKS_STR_ARG(lks_state_name(s, node)),
-                        LKS_STR_ARG(lks_state_text(s, pool->name)), LKS_STR_ARG(sched));
-    if (how == LKS_DRAIN_DRIVEN && !is_reached(p, node))
-        return lks_fail(p->err, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT " drains through %" LKS_STR_FMT
-                        ", and no bridge to it is configured for site '%" LKS_STR_FMT
-                        "'; add one to slurm.bridges in lockstepd.yaml",
-                        LKS_STR_ARG(lks_state_name(s, node)), LKS_STR_ARG(sched),
-                        LKS_STR_ARG(lks_state_text(s, s->nodes[node].site)));
+                        LKS_STR_ARG(lks_state_text(s, pool->name)),
+                        LKS_STR_ARG(lks_drain_sched_mute(sched)));
+    while ((row = lks_drain_sched_next(&sched, 0)) != NULL) {
+        if (!is_reached(p, node, row->name))
+            return lks_fail(p->err, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT
+                            " drains through %s, and no bridge to it is configured for site "
+                            "'%" LKS_STR_FMT "'; add one to %s.bridges in lockstepd.yaml",
+                            LKS_STR_ARG(lks_state_name(s, node)), row->name,
+                            LKS_STR_ARG(lks_state_text(s, s->nodes[node].site)), row->name);
+    }
     return LKS_OK;
 }
 
 /* What may be done to jobs there: as the pool says, and where it does not, as its posture. Without
  * a scheduler that can be asked they are waited for. */
-static void jobs_of(const struct lks_pool *said, const struct lks_drain_rule *rule,
-                    struct lks_plan_kind *kind)
+static enum lks_code jobs_of(struct lks_planning *p, const struct lks_state_pool *pool,
+                             const struct lks_pool *said, const struct lks_drain_rule *rule,
+                             struct lks_plan_kind *kind)
 {
     struct lks_drain_rule jobs = lks_drain_rule_jobs(rule, said);
+    struct lks_str sched = lks_state_text(p->state, pool->sched), rest = sched;
     kind->jobs = jobs.jobs;
     kind->signal = jobs.signal;
     kind->grace = jobs.grace;
+    if (jobs.jobs != LKS_DRAIN_JOBS_REQUEUE || lks_drain_sched_next(&rest, LKS_DRAIN_LISTS) != NULL)
+        return LKS_OK;
+    return lks_fail(p->err, LKS_E_REFUSED,
+                    "pool %" LKS_STR_FMT
+                    " requeues the jobs of nodes that drain, and lockstep requeues none in "
+                    "%" LKS_STR_FMT "; set drain_jobs of the pool to wait",
+                    LKS_STR_ARG(lks_state_text(p->state, pool->name)), LKS_STR_ARG(sched));
 }
 
 /* How it drains: as its pool's posture does, unless the pool says how long. */
@@ -150,8 +163,9 @@ static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_
         kind->leave = (lks_ms)said->drain_minutes * LKS_PLAN_MINUTE;
     if (pool == NULL || p->wish.kind == LKS_CHANGE_AGENT)
         return LKS_OK;
-    if (lks_drain_sched(lks_state_text(p->state, pool->sched)) == LKS_DRAIN_DRIVEN)
-        jobs_of(said, &rule, kind);
+    if (lks_drain_sched(lks_state_text(p->state, pool->sched)) == LKS_DRAIN_DRIVEN &&
+        jobs_of(p, pool, said, &rule, kind) != LKS_OK)
+        return p->err->code;
     return check_sched(p, node, pool);
 }
 

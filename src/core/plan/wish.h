@@ -8,6 +8,11 @@
 
 #include <stdbool.h>
 
+/* A scheduler that can be asked at a site; "*": at every one. */
+struct lks_plan_bridge {
+    struct lks_str sched, site;
+};
+
 /* The options of a plan. The planner chooses the value of an option that is 0 or empty. */
 struct lks_plan_wish {
     enum lks_change_kind kind;
@@ -26,9 +31,9 @@ struct lks_plan_wish {
     struct lks_str windows;  /* codec/time/windows.h */
     struct lks_str class;    /* class of change; never below the class that the plan needs */
     struct lks_str advisory; /* the published vulnerability that it is to close */
-    /* Sites whose scheduler can be asked, "*": every one; NULL: all can. */
-    const struct lks_str *sched_sites;
-    size_t sched_site_count;
+    /* Which schedulers can be asked at which sites; NULL: each can at every one. */
+    const struct lks_plan_bridge *bridges;
+    size_t bridge_count;
 };
 
 /* Commands to a change. */

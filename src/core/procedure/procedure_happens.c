@@ -230,7 +230,8 @@ static void add_times(struct lks_procedure_work *w)
                                   "%" LKS_STR_FMT " reserves nodes from the start of the window "
                                   "to its end, as many as change at once, and starts no job on "
                                   "them that would run into it",
-                                  LKS_STR_ARG(lks_procedure_text(w, pool->sched))));
+                                  LKS_STR_ARG(lks_drain_sched_first(
+                                      lks_procedure_text(w, pool->sched), LKS_DRAIN_RESERVES))));
         if (pool->frozen || w->s->frozen)
             add_row_of_time(w, name,
                             LKS_STR("frozen: no further node is changed before the freeze ends"));

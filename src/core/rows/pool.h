@@ -7,6 +7,7 @@
 #include "model/record/record_words.h"
 
 #define LKS_STATE_POOLS_MAX 20000
+#define LKS_STATE_SLOTS     3 /* of stacks that nodes of a pool run at the same time */
 #define LKS_STATE_DAYS      8 /* of what was observed: today and a week */
 
 /* Jobs that requested admission, and refusals by reason, on one day of the journal's clock. */
@@ -29,6 +30,7 @@ struct lks_state_pool {
     unsigned on_drift;                            /* bits by enum lks_drift_act */
     bool deviations;                              /* nodes that run one are admitted */
     bool attested;                                /* nodes must be */
+    bool drain_refused;                           /* nodes that admission refuses are drained */
     lks_ms check_age;                             /* 0: no check is needed */
     lks_ms sweep;                                 /* between out-of-band readings */
     struct lks_observed observed[LKS_STATE_DAYS]; /* by day modulo their number */
@@ -39,6 +41,7 @@ struct lks_state_pool {
     lks_text lowered, lowered_by; /* requirements that its manifest lowered; 0: none */
     lks_text lowered_minters;
     lks_ms lowered_at;
+    lks_text slots[LKS_STATE_SLOTS]; /* digests of stacks (core/actions/sched_truth.h); 0: none */
 };
 
 #endif

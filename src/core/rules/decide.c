@@ -75,7 +75,9 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_FREEZE] = lks_decide_freeze,
     [LKS_EVENT_SCHED] = lks_campaign_sched,
     [LKS_EVENT_SCHED_JOBS] = lks_campaign_jobs,
+    [LKS_EVENT_RUNS] = lks_decide_runs,
     [LKS_EVENT_SCHED_ALARM] = lks_decide_sched_alarm,
+    [LKS_EVENT_SCHED_SLOT] = lks_decide_sched_slot,
     [LKS_EVENT_JOB_ACTED] = lks_campaign_jobs_acted,
     [LKS_EVENT_ADVERTISED] = lks_decide_advertised,
     [LKS_EVENT_OUTAGE] = lks_decide_outage,
@@ -109,6 +111,7 @@ enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book,
 void lks_decide_settle(struct lks_state *s, struct lks_now now)
 {
     lks_heartbeat_settle(s, now);
+    lks_node_status_settle(s, now.mono);
     lks_campaign_settle(s, now);
 }
 
@@ -144,6 +147,7 @@ lks_ms lks_decide_next(const struct lks_state *s)
         if (g->at != 0 && g->reviewed == 0 && s->seen.wall <= g->until && g->until < UINT64_MAX)
             at = earlier(s, at, g->until + 1);
     }
+    at = st->refused_next < at ? st->refused_next : at;
     lks_ms look = lks_campaign_next_look(s);
     at = look < at ? look : at;
     if (st->lacking > 0 && st->tried + s->limits.heartbeat < at)

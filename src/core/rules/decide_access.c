@@ -257,10 +257,13 @@ void lks_decide_alarm_release(struct lks_deciding *d)
     if ((glass && !is_reviewed(d, alarm)) ||
         (alarm->kind == LKS_ALARM_WEDGED && !is_reset_reviewed(d, alarm)))
         return;
+    uint32_t pool = lks_state_pool(d->state, lks_state_text(d->state, alarm->subject));
+    bool mass = alarm->kind == LKS_ALARM_MASS && pool != UINT32_MAX;
+    if (mass)
+        lks_decide_refused_acts(d, pool);
     lks_decision_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
         (struct lks_rec_alarm_released){
             .id = id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
-    uint32_t pool = lks_state_pool(d->state, lks_state_text(d->state, alarm->subject));
-    if (alarm->kind == LKS_ALARM_MASS && pool != UINT32_MAX)
+    if (mass)
         lks_decide_acts(d, pool);
 }

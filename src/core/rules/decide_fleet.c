@@ -265,6 +265,7 @@ static bool pool_differs(const struct lks_state *s, const struct lks_state_pool 
     return now == NULL || now->criticality != want->criticality || now->on_drift != acts ||
            now->deviations != want->deviations || now->attested != want->attested ||
            now->check_age != want->check_age || now->sweep != want->sweep ||
+           now->drain_refused != want->drain_refused ||
            !lks_str_eq(lks_state_text(s, now->posture), want->posture) ||
            !lks_str_eq(lks_state_text(s, now->enforce), want->enforce) ||
            !lks_str_eq(lks_state_text(s, now->sched), want->sched) ||
@@ -292,6 +293,7 @@ static struct lks_rec_pool pool_record(struct work *w, const struct lks_pool *po
         .attested = pool->attested,
         .check_age = (uint64_t)pool->check_hours * HOUR,
         .sweep = (uint64_t)pool->sweep_hours * HOUR,
+        .drain_refused = pool->drain_refused,
     };
 }
 

@@ -36,6 +36,7 @@ void lks_decide_tick(struct lks_deciding *d)
     lks_decide_flash_tick(d);
     lks_decide_deviation_tick(d);
     lks_decide_drift_tick(d);
+    lks_decide_refused_tick(d);
     lks_decide_proposals_tick(d);
     lks_decide_review_tick(d);
     lks_campaign_tick(d);

@@ -98,6 +98,7 @@ void lks_decide_override(struct lks_deciding *d)
 /* Counts of a pool that is gone by now are dropped. */
 void lks_decide_observed(struct lks_deciding *d)
 {
+    lks_decide_refusals(d);
     for (size_t i = 0; i < d->event->observed_count; i++) {
         const struct lks_rec_observed *seen = &d->event->observed[i];
         LKS_ASSERT(seen->bar < LKS_BAR_COUNT);

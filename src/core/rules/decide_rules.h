@@ -16,6 +16,10 @@ lks_rule lks_decide_tick, lks_decide_started, lks_decide_limits, lks_decide_cloc
 lks_rule lks_decide_token, lks_decide_enroll, lks_decide_renew;
 /* decide_fleet.c: declarative apply */
 lks_rule lks_decide_fleet;
+/* decide_refused.c, part of a tick: nodes that admission refuses are drained. And, before the
+ * release of a pool's MASS is recorded, which ends its count: those for whom that waited. */
+lks_rule lks_decide_refused_tick;
+void lks_decide_refused_acts(struct lks_deciding *d, uint32_t pool);
 /* decide_node.c */
 lks_rule lks_decide_hold, lks_decide_release, lks_decide_node_set, lks_decide_replace,
     lks_decide_remove;
@@ -37,7 +41,11 @@ lks_rule lks_decide_deviate, lks_decide_deviation_agree, lks_decide_deviation_cl
 lks_rule lks_decide_publish, lks_decide_step, lks_decide_image, lks_decide_image_gone,
     lks_decide_artifact, lks_decide_artifact_gone;
 /* decide_job.c */
-lks_rule lks_decide_job, lks_decide_override, lks_decide_observed, lks_decide_lead;
+lks_rule lks_decide_job, lks_decide_override, lks_decide_observed, lks_decide_refusals,
+    lks_decide_lead;
+
+/* decide_runs.c */
+lks_rule lks_decide_runs;
 /* decide_endpoint.c: certificates of management endpoints */
 lks_rule lks_decide_endpoint;
 /* decide_change.c: what people say of changes; proposals_tick is part of a tick */

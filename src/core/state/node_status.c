@@ -30,6 +30,7 @@ enum lks_code lks_node_status_init(struct lks_state *s, struct lks_err *err)
     s->standing = calloc(1, sizeof(*s->standing));
     if (s->standing == NULL)
         return lks_fail_nomem(err);
+    s->standing->refused_next = UINT64_MAX;
     lks_intern_init(&s->standing->domains, LKS_STATE_TEXT_MAX);
     return LKS_OK;
 }
@@ -612,7 +613,8 @@ static const char *stale_text(const struct lks_node *node)
                : "what it runs in this boot was not reported yet";
 }
 
-bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, const char **why)
+/* The first of `bars`, of which there is one, in words. */
+static enum lks_bar explain(const struct lks_state *s, uint32_t n, uint64_t bars, const char **why)
 {
     static const char *const words[LKS_BAR_NODE_COUNT] = {
         [LKS_BAR_UNKNOWN] = "it is not a node of the fleet",
@@ -628,9 +630,6 @@ bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, con
         [LKS_BAR_DEVIATION] = "it runs a deviation, and its pool refuses those",
         [LKS_BAR_DOMAIN] = "its domain does not run one and the same",
     };
-    uint64_t bars = lks_node_status_bars(s, n, wall);
-    if (bars == 0)
-        return true;
     unsigned first = 0;
     while ((bars >> first & 1) == 0)
         first++;
@@ -641,7 +640,86 @@ bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, con
         because = "what it runs was not compared with the stack of its pool";
     if (why != NULL)
         *why = because;
+    return (enum lks_bar)first;
+}
+
+bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, const char **why)
+{
+    uint64_t bars = lks_node_status_bars(s, n, wall);
+    if (bars != 0)
+        (void)explain(s, n, bars, why);
+    return bars == 0;
+}
+
+/* One bit for each reason that is the node's own. What a change, a hold or a drain closes is closed
+ * on purpose. */
+#define BIT(bar) (UINT64_C(1) << LKS_BAR_##bar)
+#define OWN_BARS                                                                                   \
+    (BIT(STALE) | BIT(UNMEASURED) | BIT(DRIFT) | BIT(UNHEALTHY) | BIT(UNATTESTED) |                \
+     BIT(UNCHECKED) | BIT(INTAKE) | BIT(DEVIATION) | BIT(DOMAIN))
+
+enum lks_bar lks_node_status_refused(const struct lks_state *s, uint32_t n, lks_ms wall,
+                                     const char **why)
+{
+    uint64_t bars = lks_node_status_bars(s, n, wall) & OWN_BARS;
+    bool passes = s->nodes[n].liveness == LKS_LATE && !lks_node_status_drained_refused(s, n);
+    if (passes)
+        bars &= ~BIT(STALE);
+    return bars != 0 ? explain(s, n, bars, why) : LKS_BAR_COUNT;
+}
+
+uint64_t lks_node_status_refused_word(const struct lks_state *s, size_t word)
+{
+    uint64_t bits = s->standing->timed ? UINT64_MAX : 0;
+    for (uint32_t b = 0; b < LKS_BAR_NODE_COUNT; b++) {
+        if (((OWN_BARS | BIT(DRAINED)) >> b & 1) != 0)
+            bits |= s->standing->bars[b].words[word];
+    }
+    return bits;
+}
+
+bool lks_node_status_drained_refused(const struct lks_state *s, uint32_t n)
+{
+    return lks_str_is(lks_state_text(s, s->nodes[n].drained_by), LKS_NODE_STATUS_REFUSED);
+}
+
+/* Of a pool that drains such nodes no more, too. */
+static bool has_drained(const struct lks_state *s)
+{
+    const struct lks_bitset *drained = &s->standing->bars[LKS_BAR_DRAINED];
+    for (size_t n = lks_bitset_next(drained, 0); n < drained->size;
+         n = lks_bitset_next(drained, n + 1)) {
+        if (lks_node_status_drained_refused(s, (uint32_t)n))
+            return true;
+    }
     return false;
+}
+
+void lks_node_status_settle(struct lks_state *s, lks_ms mono)
+{
+    struct lks_node_status *st = s->standing;
+    st->refused_due = mono == 0 || mono >= st->refused_next;
+    if (!st->refused_due)
+        return;
+    bool again = has_drained(s);
+    st->timed = false;
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        const struct lks_state_pool *pool = &s->pools[p];
+        again |= pool->drain_refused;
+        st->timed |= pool->drain_refused && (pool->attested || pool->check_age != 0);
+    }
+    st->refused_next = again ? mono + s->limits.heartbeat : UINT64_MAX;
+}
+
+enum lks_bar lks_node_status_step(const struct lks_state *s, uint32_t n, lks_ms wall,
+                                  const char **why)
+{
+    const uint64_t kinds = UINT64_C(1) << LKS_BAR_UNKNOWN | UINT64_C(1) << LKS_BAR_STALE |
+                           UINT64_C(1) << LKS_BAR_UNMEASURED | UINT64_C(1) << LKS_BAR_DRIFT |
+                           UINT64_C(1) << LKS_BAR_UNHEALTHY | UINT64_C(1) << LKS_BAR_CHANGING |
+                           UINT64_C(1) << LKS_BAR_DEVIATION | UINT64_C(1) << LKS_BAR_DOMAIN;
+    uint64_t bars = lks_node_status_bars(s, n, wall) & kinds;
+    return bars != 0 ? explain(s, n, bars, why) : LKS_BAR_COUNT;
 }
 
 static lks_ms later_by(lks_ms time, lks_ms by)

@@ -15,6 +15,9 @@
 #include "core/rows/text.h"
 #include "model/record/record_words.h"
 
+/* Owns the drain of a node that admission refuses. */
+#define LKS_NODE_STATUS_REFUSED "refused"
+
 struct lks_deviation;
 struct lks_rec_verdict;
 struct lks_state;
@@ -38,6 +41,10 @@ struct lks_node_status {
     struct lks_bitset lacks;    /* has readings and an intent, and no verdict of the two */
     uint32_t lacking;           /* how many */
     lks_ms tried;            /* mono, of this moment: a tick found nothing to judge; 0: none did */
+    lks_ms refused_next;     /* mono, of this moment: the next look at nodes that admission refuses;
+                                UINT64_MAX: no pool drains them */
+    bool refused_due;        /* this tick looks at them */
+    bool timed;              /* a pool that drains them also refuses nodes by the time */
     struct lks_bitset named; /* by a deviation that holds */
     uint32_t *domain_next;   /* by node: the next of its domain, in a ring */
     uint32_t *domain;        /* by node: id in `domains` + 1; 0: in none */
@@ -96,6 +103,22 @@ lks_text lks_node_status_domain_pin(const struct lks_state *s, uint32_t asset);
 /* Why not, as bits by enum lks_bar, times included. */
 uint64_t lks_node_status_bars(const struct lks_state *s, uint32_t node, lks_ms wall);
 
+/* Before a tick: whether it looks at nodes that admission refuses, and when the next one does. With
+ * 0, after a state was loaded, the first one does if there is reason to. */
+void lks_node_status_settle(struct lks_state *s, lks_ms mono);
+
+/* Why admission refuses the node for longer than a moment, for what the node itself runs and
+ * reports, with the first reason in a few words; LKS_BAR_COUNT: it does not. A late heartbeat is
+ * no such reason before the node is drained: either the next one comes, or the node is lost. */
+enum lks_bar lks_node_status_refused(const struct lks_state *s, uint32_t node, lks_ms wall,
+                                     const char **why);
+
+/* Whether it is drained for that. */
+bool lks_node_status_drained_refused(const struct lks_state *s, uint32_t node);
+
+/* Nodes of 64 places, as bits, that lks_node_status_refused() may refuse, or that are drained. */
+uint64_t lks_node_status_refused_word(const struct lks_state *s, size_t word);
+
 /* What follows about a node from its readings: by a verdict on them, NULL: there is none, of which
  * `judged`, `drifted`, `unmeasured` and `wrong` are read; and as it is now. */
 struct lks_node_status_judged {
@@ -115,6 +138,11 @@ uint64_t lks_node_status_bars_in(const struct lks_state *s, uint32_t node,
 
 /* May a job run on it; `why` says why not, in a few words: the first reason. */
 bool lks_node_admissible(const struct lks_state *s, uint32_t node, lks_ms wall, const char **why);
+
+/* Why no step of a job should start there that runs on it already, with the reason in a few words:
+ * for what the node runs, and not because it takes no new jobs. LKS_BAR_COUNT: there is nothing. */
+enum lks_bar lks_node_status_step(const struct lks_state *s, uint32_t node, lks_ms wall,
+                                  const char **why);
 
 /* Whether a deviation that holds covers this subject with this value on the node; its id, or 0. */
 uint64_t lks_node_status_covered(const struct lks_state *s, uint32_t node, struct lks_str subject,

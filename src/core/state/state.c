@@ -17,6 +17,8 @@
 #include "core/state/heartbeat.h"
 #include "core/state/mass.h"
 #include "core/state/node_status.h"
+#include "core/state/refusals.h"
+#include "core/state/runs.h"
 #include "core/state/state_room.h"
 #include "model/facts/facts.h"
 
@@ -122,6 +124,8 @@ void lks_state_fini(struct lks_state *s)
         lks_change_fini(&s->changes[i]);
     lks_tickets_fini(&s->tickets);
     lks_resets_fini(&s->resets);
+    lks_runs_fini(&s->runs);
+    lks_refusals_fini(&s->refusals);
     lks_node_status_fini(s);
     lks_refintern_fini(&s->passing);
     struct lks_intern *const interns[] = {&s->texts, &s->names, &s->pool_names, &s->basis_digests};

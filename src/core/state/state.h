@@ -17,6 +17,8 @@
 #include "core/rows/limits.h"
 #include "core/rows/node.h"
 #include "core/rows/now.h"
+#include "core/rows/refusal.h"
+#include "core/rows/run.h"
 #include "core/state/lookup.h"
 #include "core/state/refintern.h"
 #include "core/state/resets.h"
@@ -93,6 +95,8 @@ struct lks_state {
     struct lks_heap members_due; /* wall, by node: when its step in a change is to be looked at */
     struct lks_tickets tickets;
     struct lks_resets resets;
+    struct lks_runs runs;
+    struct lks_refusals refusals;
     struct lks_barred *barred; /* in the order they were barred */
     uint32_t barred_count, barred_room;
     struct lks_override *overrides; /* in the order they were given */

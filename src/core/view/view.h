@@ -18,7 +18,8 @@ extern const struct lks_view lks_view_nodes, lks_view_resets;
 /* view_lists.c */
 extern const struct lks_view lks_view_deviations, lks_view_alarms, lks_view_commands,
     lks_view_stacks, lks_view_images, lks_view_artifacts, lks_view_keys, lks_view_bundles,
-    lks_view_flashes, lks_view_overrides, lks_view_bindings, lks_view_tokens, lks_view_persons;
+    lks_view_flashes, lks_view_overrides, lks_view_bindings, lks_view_tokens, lks_view_persons,
+    lks_view_runs;
 /* All of them. */
 extern const struct lks_view *const lks_views[];
 extern const size_t lks_view_count;

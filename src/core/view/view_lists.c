@@ -134,4 +134,5 @@ const struct lks_view lks_view_flashes = {&lks_entity_flash, COMPUTED(flash)};
 const struct lks_view lks_view_overrides = {.entity = &lks_entity_override};
 const struct lks_view lks_view_bindings = {.entity = &lks_entity_binding};
 const struct lks_view lks_view_tokens = {.entity = &lks_entity_token};
+const struct lks_view lks_view_runs = {.entity = &lks_entity_run};
 const struct lks_view lks_view_persons = {.entity = &lks_entity_person};

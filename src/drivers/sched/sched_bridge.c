@@ -193,6 +193,7 @@ static void read_truth(const struct lks_doc *doc, struct lks_sched_said *out)
     if (!words || !boolean(truth, "shown", &out->digestible))
         return;
     out->truthful = true;
+    (void)boolean(truth, "slots", &out->slotted);
     read_features(features, out->truth.features);
     lks_sched_said_keep(out->truth.digest, sizeof(out->truth.digest),
                         lks_doc_text(truth, "digest"));

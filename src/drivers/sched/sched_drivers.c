@@ -5,7 +5,9 @@
 static const struct {
     const char *sched;
     const struct lks_sched_driver *driver;
-} drivers[] = {{"simulated", &lks_sched_bridge}, {"slurm", &lks_sched_bridge}};
+} drivers[] = {{"simulated", &lks_sched_bridge},
+               {"slurm", &lks_sched_bridge},
+               {"kubernetes", &lks_sched_kubernetes}};
 
 const struct lks_sched_driver *lks_sched_driver(struct lks_str sched)
 {
@@ -23,11 +25,11 @@ const struct lks_sched_driver *lks_sched_driver_at(struct lks_str sched, const c
     const struct lks_sched_driver *driver = lks_sched_driver(sched);
     bool is_rest = lks_str_starts(lks_str_from(place), rest);
     *address = is_rest ? place + sizeof(rest) - 1 : place;
-    return is_rest && driver != NULL ? &lks_sched_slurmrestd : driver;
+    return is_rest && driver == &lks_sched_bridge ? &lks_sched_slurmrestd : driver;
 }
 
-bool lks_sched_driver_keeps_epoch(const char *place)
+bool lks_sched_driver_keeps_epoch(struct lks_str sched, const char *place)
 {
     const char *address = NULL;
-    return lks_sched_driver_at(LKS_STR("slurm"), place, &address) != &lks_sched_slurmrestd;
+    return lks_sched_driver_at(sched, place, &address) == &lks_sched_bridge;
 }

@@ -6,6 +6,7 @@
 
 extern const struct lks_sched_driver lks_sched_bridge;     /* sched_bridge.c */
 extern const struct lks_sched_driver lks_sched_slurmrestd; /* sched_slurmrestd.c */
+extern const struct lks_sched_driver lks_sched_kubernetes; /* sched_kubernetes.c */
 
 /* For it: what is asked about a whole site (sched_site.c). */
 extern const struct lks_conversation_ops lks_sched_site_talk;
@@ -20,7 +21,7 @@ const struct lks_sched_driver *lks_sched_driver(struct lks_str sched);
 const struct lks_sched_driver *lks_sched_driver_at(struct lks_str sched, const char *place,
                                                    const char **address);
 
-/* Whether what answers at this place keeps the epochs of leaders: slurmrestd does not. */
-bool lks_sched_driver_keeps_epoch(const char *place);
+/* Whether what answers at this place keeps the epochs of leaders: bridges alone do. */
+bool lks_sched_driver_keeps_epoch(struct lks_str sched, const char *place);
 
 #endif

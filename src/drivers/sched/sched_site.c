@@ -7,15 +7,18 @@
  *     PUT    /v1/epoch
  *     PUT    /v1/truth                 {truth: [{nodes, features, digest}]}
  *                                      {failed: [{node, error}]}
+ *     GET    /v1/runs?after=MS&id=ID   {age, from, until, more, runs: [{at, run: {id, ...}}]}
  *     GET    /v1/reservations          {age, reservations: [{name, nodes, from, until, own}]}
  *     PUT    /v1/reservations/NAME     {nodes, from, until}
  *     DELETE /v1/reservations/NAME
+ *     PUT    /v1/policy                {policy: {pools, images}}   {written}
  *
  * Writes have Lockstep-Epoch: N. A request that must not be sent twice ends with the first answer
  * that leaves its outcome open. Those about a job name the start of the run that is meant, as the
  * list had it: a bridge refuses them for another run (409 with `started`, that of the run that is
  * there), so that one that was delayed never reaches the next run. A bridge of before ignores it.
  */
+#include "codec/format/http.h"
 #include "codec/format/json.h"
 #include "codec/notation/hostlist.h"
 #include "core/sched/jobs.h"
@@ -125,6 +128,28 @@ static enum lks_code take_truth(const struct lks_sched_site_wish *wish, struct l
     return LKS_OK;
 }
 
+/* The submission policy --------------------------------------------------------------------- */
+
+static void write_policy(const struct lks_sched_site_wish *wish, struct lks_json_writer *w)
+{
+    lks_buf_add(w->out, wish->policy);
+}
+
+static enum lks_code take_policy(const struct lks_sched_site_wish *wish, struct lks_str body,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    if (lks_docs_init(&docs, "scheduler", err) != LKS_OK ||
+        lks_json_parse(body, &docs, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *written = lks_doc_member(docs.first, "written");
+    if (written == NULL || written->kind != LKS_DOC_BOOL)
+        return lks_fail(err, LKS_E_INVALID, "the answer does not say whether it was written");
+    if (wish->written != NULL)
+        *wish->written = written->truth;
+    return LKS_OK;
+}
+
 static enum lks_code take_jobs(const struct lks_sched_site_wish *wish, struct lks_str body,
                                struct lks_err *err)
 {
@@ -148,10 +173,25 @@ static enum lks_code take_reservations(const struct lks_sched_site_wish *wish, s
     return lks_sched_reservations_read(body, wish->listed, err);
 }
 
+/* Runs ---------------------------------------------------------------------------------------- */
+
+static void write_place(const struct lks_sched_site_wish *wish, struct lks_buf *path)
+{
+    lks_buf_addf(path, "?max=%d&after=%" PRIu64 "&id=", LKS_SCHED_RUNS_PAGE, wish->after.at);
+    lks_http_escape(path, wish->after.id);
+}
+
+static enum lks_code take_runs(const struct lks_sched_site_wish *wish, struct lks_str body,
+                               struct lks_err *err)
+{
+    return lks_sched_runs_read(body, wish->after, wish->runs, err);
+}
+
 /* One row for each verb. The id of a job, or the name of a reservation, stands between `path` and
  * `behind`. */
 static const struct verb {
     const char *method, *path, *behind;
+    void (*query)(const struct lks_sched_site_wish *wish, struct lks_buf *path);
     void (*write)(const struct lks_sched_site_wish *wish, struct lks_json_writer *w);
     enum lks_code (*take)(const struct lks_sched_site_wish *wish, struct lks_str body,
                           struct lks_err *err);
@@ -180,6 +220,12 @@ static const struct verb {
                                 .take = take_truth,
                                 .patience = LKS_SCHED_PATIENCE,
                                 .repeats = true},
+    [LKS_SCHED_SITE_POLICY] = {.method = "PUT",
+                               .path = "/v1/policy",
+                               .write = write_policy,
+                               .take = take_policy,
+                               .patience = LKS_SCHED_PATIENCE,
+                               .repeats = true},
     [LKS_SCHED_SITE_RESERVATIONS] = {.method = "GET",
                                      .path = "/v1/reservations",
                                      .take = take_reservations,
@@ -197,6 +243,13 @@ static const struct verb {
                                   .behind = "",
                                   .patience = LKS_SCHED_PATIENCE,
                                   .repeats = true},
+    [LKS_SCHED_SITE_RUNS] = {.method = "GET",
+                             .path = "/v1/runs",
+                             .query = write_place,
+                             .take = take_runs,
+                             .patience = LKS_SCHED_LISTING,
+                             .answer_max = LKS_SCHED_RUNS_BYTES,
+                             .repeats = true},
     [LKS_SCHED_SITE_REQUEUE] = {.method = "POST",
                                 .path = "/v1/jobs/",
                                 .behind = "/requeue",
@@ -220,6 +273,8 @@ static lks_ms ask(const void *value, struct lks_http_request *out)
     lks_buf_addf(&out->path, "%s", v->path);
     if (v->behind != NULL)
         lks_buf_addf(&out->path, "%" LKS_STR_FMT "%s", LKS_STR_ARG(named(&a->wish)), v->behind);
+    if (v->query != NULL)
+        v->query(&a->wish, &out->path);
     if (strcmp(v->method, "GET") != 0)
         lks_http_request_header(out, "Lockstep-Epoch", "%" PRIu64, a->wish.epoch);
     if (v->write != NULL) {

@@ -37,6 +37,7 @@ static const struct lks_field policy_fields[] = {
 static const struct lks_form policy_form = {
     .name = "version policy", .about = "what a pool accepts", LKS_FIELDS(policy_fields)};
 
+static const char *const scheds[] = {"none", "slurm", "kubernetes", NULL};
 static const struct lks_field pool_fields[] = {
     {"posture", LKS_OF(NAME), LKS_REQUIRED, NULL,
      "class of workload, a row of postures.csv, which decides how tightly it pins. In `dev`, "
@@ -46,21 +47,26 @@ static const struct lks_field pool_fields[] = {
     {"enforce", LKS_ONE_OF("observe", "warn", "on"), 0, "observe",
      "with `on`, jobs are refused on nodes that do not conform; with `observe` and `warn` they are "
      "admitted, and it is counted what would have been refused"},
-    {"sched", LKS_ONE_OF("none", "slurm", "kubernetes"), 0, "none",
-     "scheduler that starts jobs in the pool. With `none` lockstep drains nodes by admission and "
-     "the processes on their GPUs alone: never leave out the scheduler of a pool that has one"},
+    {"sched", LKS_ONE_OR_MORE_OF(scheds), LKS_SET, "none",
+     "scheduler that starts jobs in the pool, or the list of all that do: a node is drained when "
+     "it is drained in each. With `none` lockstep drains nodes by admission and "
+     "the processes on their GPUs alone: never leave out a scheduler of a pool that has one"},
     {"on_resume", LKS_ONE_OF("drain", "hold"), 0, "drain",
      "what a change does when an administrator ends or takes over the drain of a node that it "
      "works "
      "on: drain it again, once, or hold it out of service for a person. Both raise an alarm"},
     {"reserve", LKS_OF(BOOL), 0, "false",
      "whether the scheduler reserves nodes for the windows of changes, so that no job starts that "
-     "would run into one; needs `sched: slurm` and a bridge"},
+     "would run into one; needs `slurm` in `sched` and a bridge"},
     {"stack", LKS_OF(NAME), 0, NULL, "stack the pool is pinned to"},
     {"version_policy", LKS_FORM(policy_form), 0, NULL, "what versions it accepts"},
     {"on_drift", LKS_LIST_FROM_TO(1, 3, LKS_ONE_OF("alarm", "drain", "propose")), LKS_SET, NULL,
      "what is done about a node that drifts, beside counting: alarm from `enforce: warn` on, drain "
      "and propose (a change that brings it back) with `enforce: on`"},
+    {"drain_refused", LKS_OF(BOOL), 0, "false",
+     "whether a node that admission refuses is drained until admission takes it again, with "
+     "`enforce: on`: one that is lost, unmeasured, unhealthy, unattested or unchecked, drifts, "
+     "is in intake, or runs a refused deviation"},
     {"deviations", LKS_ONE_OF("allow", "refuse"), 0, "allow",
      "whether jobs start on nodes that run a recorded deviation"},
     {"attested", LKS_OF(BOOL), 0, "false", "whether nodes must be attested to take jobs"},
@@ -324,7 +330,6 @@ static enum lks_code check_timezones(const struct reader *r)
 static void read_care(const struct lks_doc *item, struct lks_pool *pool)
 {
     const struct lks_doc *acts = lks_doc_member(item, "on_drift");
-    const struct lks_doc *attested = lks_doc_member(item, "attested");
     int64_t sweep = number_or_zero(item, "sweep_hours");
     for (const struct lks_doc *act = acts == NULL ? NULL : acts->first; act != NULL;
          act = act->next) {
@@ -334,9 +339,37 @@ static void read_care(const struct lks_doc *item, struct lks_pool *pool)
     }
     pool->deviations = lks_str_is(lks_schema_text(item, &pool_form, "deviations"), "allow");
     pool->resume_holds = lks_str_is(lks_schema_text(item, &pool_form, "on_resume"), "hold");
-    pool->attested = attested != NULL && attested->truth;
+    pool->attested = lks_schema_truth(item, &pool_form, "attested");
+    pool->drain_refused = lks_schema_truth(item, &pool_form, "drain_refused");
     pool->check_hours = number_or_zero(item, "check_hours");
     pool->sweep_hours = sweep == 0 ? LKS_FLEET_SWEEP_HOURS : sweep;
+}
+
+/* Whether the pool names this scheduler, alone or in its list. */
+static bool names_sched(const struct lks_doc *item, const char *sched)
+{
+    const struct lks_doc *list = lks_doc_member(item, "sched");
+    if (list == NULL || list->kind != LKS_DOC_LIST)
+        return lks_str_is(lks_schema_text(item, &pool_form, "sched"), sched);
+    for (const struct lks_doc *i = list->first; i != NULL; i = i->next) {
+        if (lks_str_is(i->text, sched))
+            return true;
+    }
+    return false;
+}
+
+/* The schedulers of the pool as one text, in the order of the table: "slurm+kubernetes". */
+static enum lks_code read_sched(const struct reader *r, const struct lks_doc *item,
+                                struct lks_str *out)
+{
+    struct lks_arena *arena = &r->docs->arena;
+    *out = LKS_STR("");
+    for (size_t i = 0; scheds[i] != NULL; i++) {
+        if (names_sched(item, scheds[i]))
+            *out = lks_arena_format(arena, "%" LKS_STR_FMT "%s%s", LKS_STR_ARG(*out),
+                                    out->len > 0 ? "+" : "", scheds[i]);
+    }
+    return arena->out_of_memory ? lks_arena_fail(arena, r->err) : LKS_OK;
 }
 
 /* A signal that no job would get is a mistake, and so are requeues that no scheduler is there for.
@@ -346,11 +379,9 @@ static enum lks_code check_drain(const struct reader *r, const struct lks_doc *i
     static const char *const keys[] = {"drain_signal", "drain_grace_minutes"};
     const struct lks_doc *jobs = lks_doc_member(item, "drain_jobs");
     const struct lks_doc *reserve = lks_doc_member(item, "reserve");
-    if (reserve != NULL && reserve->truth &&
-        !lks_str_is(lks_schema_text(item, &pool_form, "sched"), "slurm"))
+    if (reserve != NULL && reserve->truth && !names_sched(item, "slurm"))
         return FAIL(r, reserve, "only Slurm reserves nodes: add 'sched: slurm', or remove reserve");
-    if (jobs != NULL && lks_str_is(jobs->text, "requeue") &&
-        lks_str_is(lks_schema_text(item, &pool_form, "sched"), "none"))
+    if (jobs != NULL && lks_str_is(jobs->text, "requeue") && names_sched(item, "none"))
         return FAIL(r, jobs, "requeue needs a scheduler: add 'sched: slurm', or set wait");
     for (size_t i = 0; i < LKS_COUNT(keys); i++) {
         const struct lks_doc *said = lks_doc_member(item, keys[i]);
@@ -379,8 +410,7 @@ static enum lks_code read_change(const struct reader *r, const struct lks_doc *i
     pool->cadence_days =
         lks_doc_member(item, "cadence_days") == NULL ? -1 : number_or_zero(item, "cadence_days");
     pool->windows = lks_doc_text(item, "windows");
-    pool->reserve =
-        lks_doc_member(item, "reserve") != NULL && lks_doc_member(item, "reserve")->truth;
+    pool->reserve = lks_schema_truth(item, &pool_form, "reserve");
     if (windows != NULL && lks_windows_parse(windows->text, &ignored, &inner) != LKS_OK &&
         !TRY(r, FAIL(r, windows, "%s", inner.msg)))
         return r->err->code;
@@ -416,15 +446,14 @@ static enum lks_code read_pools(struct reader *r)
             .name = item->key,
             .posture = lks_doc_text(item, "posture"),
             .enforce = lks_schema_text(item, &pool_form, "enforce"),
-            .sched = lks_schema_text(item, &pool_form, "sched"),
             .stack = lks_doc_text(item, "stack"),
             .criticality = number_or_zero(item, "criticality"),
             .doc = item,
         };
         read_policy(lks_doc_member(item, "version_policy"), &pool->policy);
         read_care(item, pool);
-        if (!TRY(r, check_drain(r, item)) || !TRY(r, read_change(r, item, pool)) ||
-            !TRY(r, read_gate(r, item, pool)))
+        if (!TRY(r, read_sched(r, item, &pool->sched)) || !TRY(r, check_drain(r, item)) ||
+            !TRY(r, read_change(r, item, pool)) || !TRY(r, read_gate(r, item, pool)))
             return r->err->code;
     }
     return LKS_OK;

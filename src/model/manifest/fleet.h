@@ -28,11 +28,12 @@ struct lks_version_policy {
 };
 
 struct lks_pool {
-    struct lks_str name, posture, enforce, sched, stack;
+    struct lks_str name, posture, enforce, stack;
+    struct lks_str sched; /* "slurm"; several: "slurm+kubernetes", in the order of the table */
     int64_t criticality;
     struct lks_version_policy policy;
     bool alarm, drain, propose; /* about drift */
-    bool deviations, attested;
+    bool deviations, attested, drain_refused;
     bool resume_holds;   /* a node whose drain another ended waits for a person */
     bool reserve;        /* its scheduler reserves nodes for the windows of changes */
     int64_t check_hours; /* 0: not asked */

@@ -64,6 +64,7 @@
     X(50, ALARM,          alarm,          "alarm")          \
     X(51, ALARM_RELEASED, alarm_released, "alarm-released") \
     X(52, MASS,           mass,           "mass")           \
+    X(53, SLOT,           slot,           "slot")           \
     X(60, GRANTED,        granted,        "granted")        \
     X(61, UNGRANTED,      ungranted,      "ungranted")      \
     X(62, API_TOKEN,      api_token,      "api-token")      \
@@ -84,6 +85,10 @@
     X(100, JOB,           job,            "job")            \
     X(101, OVERRIDE,      override,       "override")       \
     X(102, OBSERVED,      observed,       "observed")       \
+    X(103, JOB_ENDED,     job_ended,      "job-ended")      \
+    X(104, JOB_BATCH,     job_batch,      "job-batch")      \
+    X(105, RUNS_READ,     runs_read,      "runs-read")      \
+    X(106, REFUSAL,       refusal,        "refusal")        \
     X(110, KEY_PINNED,    key_pinned,     "key-pinned")     \
     X(111, KEY_GONE,      key_gone,       "key-gone")       \
     X(112, BUNDLE,        bundle,         "bundle")         \
@@ -180,6 +185,7 @@ struct lks_rec_pool {
     bool attested;           /* nodes must be attested */
     uint64_t check_age;      /* ms since the last active check; 0: not asked */
     uint64_t sweep;          /* ms between out-of-band readings; 0: a record of version 1 */
+    bool drain_refused;      /* nodes that admission refuses are drained */
 };
 struct lks_rec_pool_removed {
     struct lks_str name, by;
@@ -252,6 +258,11 @@ struct lks_rec_advertised {    /* by the pool's scheduler; both empty: nothing a
     struct lks_str node, gres; /* the GPUs, as core/conform/conform_scheduler.c reads them */
     struct lks_str state;      /* what else is wrong with it; empty: nothing */
     struct lks_str whole;      /* as in `lks_rec_tuple` */
+};
+struct lks_rec_slot { /* of a pool: a job on several nodes asks for nodes of one slot */
+    struct lks_str pool;
+    uint64_t slot;
+    struct lks_str digest; /* of the stack whose nodes have it from now on */
 };
 struct lks_rec_drift {
     struct lks_str node;
@@ -445,6 +456,39 @@ struct lks_rec_override {
 struct lks_rec_observed {
     struct lks_str pool;
     uint64_t bar, asked, refused; /* jobs since the last such record */
+};
+
+struct lks_rec_refusal { /* with a node, of jobs there; else of jobs of a user with an image */
+    struct lks_str pool;
+    uint64_t bar;
+    struct lks_str user, image, node;
+    uint64_t count; /* jobs since the last such record */
+};
+
+struct lks_rec_job_ended {           /* a run of a job */
+    struct lks_str job, site, sched; /* as the scheduler calls it, and which that is */
+    struct lks_str user, account, partition, name;
+    struct lks_str pool, hosts;
+    uint64_t nodes, gpus;  /* gpus: 0: not known */
+    struct lks_str digest; /* of the stacks of its nodes, separated by blanks */
+    lks_ms started, ended; /* the scheduler's clock */
+    uint64_t state;
+    struct lks_str exit; /* "3:0": status and signal of its script; empty: not known */
+    uint64_t restarts, gpu_ms;
+    uint64_t cause;
+    struct lks_str by, reason; /* who interrupted it: "change:17", a node; the scheduler's reason */
+};
+struct lks_rec_job_batch { /* runs without a record of their own */
+    struct lks_str job;    /* the array that they are tasks of; empty: of several jobs */
+    struct lks_str site, sched, user, pool, digest;
+    uint64_t state, cause, count, gpu_ms;
+    lks_ms started, ended; /* the first start and the last end */
+};
+struct lks_rec_runs_read { /* all runs up to this place are counted */
+    struct lks_str site, sched;
+    lks_ms at;
+    struct lks_str job;
+    lks_ms missing_from, missing_until; /* runs that ended in between may be missing; 0: none */
 };
 
 struct lks_rec_key_pinned {

@@ -115,6 +115,7 @@ static const struct lks_record_field pool_fields[] = {
     SINCE(2, pool, attested, TRUTH, "Whether nodes must be attested."),
     SINCE(2, pool, check_age, NUMBER, "How old the last active check may be, in milliseconds."),
     SINCE(2, pool, sweep, NUMBER, "How often it is read out of band, in milliseconds."),
+    SINCE(3, pool, drain_refused, TRUTH, "Whether nodes that admission refuses are drained."),
 };
 static const struct lks_record_field pool_removed_fields[] = {
     TEXT(pool_removed, name, "The pool."),
@@ -304,6 +305,11 @@ static const struct lks_record_field advertised_fields[] = {
     TEXT(advertised, gres, "The GPUs that the scheduler advertises; missing: none."),
     TEXT(advertised, state, "A further fault in what it advertises; missing: none."),
     TEXT(advertised, whole, "The digest of all readings on which the verdict is based."),
+};
+static const struct lks_record_field slot_fields[] = {
+    TEXT(slot, pool, "The pool."),
+    NUMBER(slot, slot, "The slot: the scheduler shows it as the feature lks0, lks1 or lks2."),
+    TEXT(slot, digest, "The digest of the stack whose nodes show it from now on."),
 };
 static const struct lks_record_field drift_fields[] = {
     NODE(drift),
@@ -734,6 +740,7 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_basis          "Readings that no node had before; later records name them by digest."
 #define ABOUT_verdict        "How readings compare with a stack, for all nodes that have them."
 #define ABOUT_outband        "The out-of-band readings of a node or asset, or their end."
+#define ABOUT_slot           "A slot of a pool is given to a stack."
 #define ABOUT_advertised     "A scheduler advertises other GPUs of a node than before."
 #define ABOUT_drift          "A node started to differ from its intent, or conforms again."
 #define ABOUT_condition      "A condition of a node that admission evaluates."

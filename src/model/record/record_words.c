@@ -10,9 +10,10 @@ const char *const lks_note_words[] = {"skew",      "replay",  "witness", "contra
                                       "undrained", "resumed", "outage",  "emptied",
                                       "check",     "unheard", NULL};
 const char *const lks_alarm_words[] = {
-    "mass",      "clock",  "witness", "replay",    "parts",       "drift",    "proposal",
-    "deviation", "flash",  "change",  "hands",     "break-glass", "cadence",  "review",
-    "lowered",   "wedged", "bridge",  "scheduler", "undrained",   "verdicts", NULL};
+    "mass",      "clock",     "witness",    "replay", "parts",  "drift",
+    "proposal",  "deviation", "flash",      "change", "hands",  "break-glass",
+    "cadence",   "review",    "lowered",    "wedged", "bridge", "scheduler",
+    "undrained", "verdicts",  "unanswered", NULL};
 const char *const lks_reset_words[] = {"asked", "approved", "reviewed", NULL};
 const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
 const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};
@@ -68,9 +69,16 @@ const char *const lks_gate_verdict_words[] = {"pass", "extend", "hold", "halt", 
 
 const char *const lks_drain_jobs_words[] = {"wait", "requeue", NULL};
 const char *const lks_job_act_words[] = {"signal", "requeue", NULL};
+const char *const lks_run_state_words[] = {"unknown",   "completed", "failed",    "cancelled",
+                                           "timeout",   "node_fail", "preempted", "out_of_memory",
+                                           "boot_fail", "deadline",  "requeued",  NULL};
+const char *const lks_run_cause_words[] = {"itself",     "lockstep", "node",    "limit", "cancel",
+                                           "preemption", "memory",   "requeue", NULL};
 const char *const lks_job_state_words[] = {"asked", "done", "refused", NULL};
 
 static_assert(LKS_COUNT(lks_drain_jobs_words) == LKS_DRAIN_JOBS_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_run_state_words) == LKS_RUN_STATE_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_run_cause_words) == LKS_RUN_CAUSE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_job_act_words) == LKS_JOB_ACT_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_job_state_words) == LKS_JOB_STATE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_change_kind_words) == LKS_CHANGE_KIND_COUNT + 1, "a word for each");

@@ -46,6 +46,7 @@ enum lks_alarm_kind {
     LKS_ALARM_SCHED,     /* a scheduler does not know the node, or another owner drained it there */
     LKS_ALARM_UNDRAINED, /* the drain of a node was ended or taken over in its scheduler */
     LKS_ALARM_VERDICTS,  /* a site's scheduler shows other verdicts than lockstep's for too long */
+    LKS_ALARM_UNANSWERED, /* a scheduler started jobs without an answer from lockstepd */
     LKS_ALARM_COUNT
 };
 enum lks_reset_step { LKS_RESET_ASKED, LKS_RESET_APPROVED, LKS_RESET_REVIEWED, LKS_RESET_COUNT };
@@ -247,6 +248,31 @@ enum lks_job_state {                /* of such an act */
                      LKS_JOB_REFUSED, /* the scheduler refused it; the job is waited for */
                      LKS_JOB_STATE_COUNT
 };
+enum lks_run_state { /* how a run of a job ended */
+                     LKS_RUN_UNKNOWN,
+                     LKS_RUN_COMPLETED,
+                     LKS_RUN_FAILED,
+                     LKS_RUN_CANCELLED,
+                     LKS_RUN_TIMEOUT,
+                     LKS_RUN_NODE_FAIL,
+                     LKS_RUN_PREEMPTED,
+                     LKS_RUN_OUT_OF_MEMORY,
+                     LKS_RUN_BOOT_FAIL,
+                     LKS_RUN_DEADLINE,
+                     LKS_RUN_REQUEUED,
+                     LKS_RUN_STATE_COUNT
+};
+enum lks_run_cause { /* what ended it */
+                     LKS_RUN_ITSELF,
+                     LKS_RUN_BY_LOCKSTEP, /* a change signalled or requeued the job */
+                     LKS_RUN_BY_NODE,     /* a node failed under it */
+                     LKS_RUN_BY_LIMIT,    /* its time limit or deadline */
+                     LKS_RUN_BY_CANCEL,
+                     LKS_RUN_BY_PREEMPTION,
+                     LKS_RUN_BY_MEMORY,  /* it used more than it had */
+                     LKS_RUN_BY_REQUEUE, /* by a person, or a failure that is not known */
+                     LKS_RUN_CAUSE_COUNT
+};
 enum lks_outcome { /* of a command */
                    LKS_OUTCOME_DONE,
                    LKS_OUTCOME_FAILED,
@@ -285,6 +311,8 @@ extern const char *const lks_metric_unit_words[];
 extern const char *const lks_metric_source_words[];
 extern const char *const lks_gate_verdict_words[];
 extern const char *const lks_drain_jobs_words[];
+extern const char *const lks_run_state_words[];
+extern const char *const lks_run_cause_words[];
 extern const char *const lks_job_act_words[];
 extern const char *const lks_job_state_words[];
 

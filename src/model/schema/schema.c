@@ -393,6 +393,41 @@ static enum lks_code check_any(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
+/* One of a list: not one that cannot be in it, and none that is there already. */
+static enum lks_code check_chosen(struct checker *c, const struct lks_doc *list,
+                                  const struct lks_doc *item, const struct lks_shape *shape)
+{
+    const struct lks_shape one = {.type = LKS_TYPE_CHOICE, .values = shape->values + shape->min};
+    for (int64_t i = 0; item->kind == LKS_DOC_TEXT && i < shape->min; i++) {
+        if (lks_str_is(item->text, shape->values[i]))
+            return FAIL(c, item,
+                        "'%s' cannot be in a list: remove it, or write it instead of the list",
+                        shape->values[i]);
+    }
+    if (check_choice(c, item, &one) != LKS_OK)
+        return c->err->code;
+    for (const struct lks_doc *i = list->first; i != item; i = i->next) {
+        if (i->kind == LKS_DOC_TEXT && lks_str_eq(i->text, item->text))
+            return FAIL(c, item, "'%.*s' is in the list twice", SHOWN(item->text));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code check_several(struct checker *c, const struct lks_doc *doc,
+                                   const struct lks_shape *shape)
+{
+    if (doc->kind != LKS_DOC_LIST)
+        return check_choice(c, doc, shape);
+    if (doc->count == 0)
+        return FAIL(c, doc, "the list is empty; name at least one, or write '%s'",
+                    shape->values[0]);
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        if (!TRY(c, check_chosen(c, doc, item, shape)))
+            return c->err->code;
+    }
+    return LKS_OK;
+}
+
 static enum lks_code check_value(struct checker *c, const struct lks_doc *doc,
                                  const struct lks_shape *shape);
 
@@ -534,6 +569,7 @@ static const struct {
     [LKS_TYPE_BOOL] = {check_bool, "boolean", NULL},
     [LKS_TYPE_NUMBER] = {check_number, "integer", NULL},
     [LKS_TYPE_CHOICE] = {check_choice, NULL, NULL},
+    [LKS_TYPE_SEVERAL] = {check_several, NULL, NULL},
     [LKS_TYPE_SCALAR] = {check_scalar, NULL, NULL},
     [LKS_TYPE_LIST] = {check_items, "array", NULL},
     [LKS_TYPE_FORM] = {check_form, "object", NULL},
@@ -611,6 +647,22 @@ static void put_choice(struct lks_json_writer *w, const struct lks_shape *shape)
     lks_json_end(w, ']');
 }
 
+/* One word, or a list of those that do not stand alone. */
+static void put_several(struct lks_json_writer *w, const struct lks_shape *shape)
+{
+    const struct lks_shape one = {.type = LKS_TYPE_CHOICE, .values = shape->values};
+    const struct lks_shape item = {.type = LKS_TYPE_CHOICE, .values = shape->values + shape->min};
+    lks_json_begin(w, "oneOf", '[');
+    put_shape(w, NULL, &one, NULL, NULL);
+    lks_json_begin(w, NULL, '{');
+    lks_json_cstr(w, "type", "array");
+    lks_json_int(w, "minItems", 1);
+    lks_json_bool(w, "uniqueItems", true);
+    put_shape(w, "items", &item, NULL, NULL);
+    lks_json_end(w, '}');
+    lks_json_end(w, ']');
+}
+
 static void put_sort(struct lks_json_writer *w, const struct lks_shape *shape)
 {
     struct lks_field field;
@@ -655,6 +707,8 @@ static void put_shape(struct lks_json_writer *w, const char *key, const struct l
     put_limits(w, shape);
     if (shape->type == LKS_TYPE_CHOICE)
         put_choice(w, shape);
+    if (shape->type == LKS_TYPE_SEVERAL)
+        put_several(w, shape);
     if (shape->type == LKS_TYPE_SORT)
         put_sort(w, shape);
     if (shape->type == LKS_TYPE_SCALAR)

@@ -26,15 +26,16 @@ enum lks_type {
     LKS_TYPE_URL,       /* https:// and no credentials within; may hold {host} */
     LKS_TYPE_SECRET,    /* a reference, file:PATH or exec:PROGRAM, never the thing itself */
     LKS_TYPE_BOOL,
-    LKS_TYPE_NUMBER, /* from min to max */
-    LKS_TYPE_CHOICE, /* one of `values` */
-    LKS_TYPE_SCALAR, /* text, a number or true/false as the device has it */
-    LKS_TYPE_LIST,   /* of `of` */
-    LKS_TYPE_FORM,   /* a map with the fields of `form` */
-    LKS_TYPE_DICT,   /* a map from `keys`, of the writer's choice, to `of` */
-    LKS_TYPE_LINES,  /* text of one or more lines, up to max bytes: a certificate, say */
-    LKS_TYPE_ANY,    /* a value of any kind and shape */
-    LKS_TYPE_SORT,   /* the key of a field of `form`, or '-' and the key */
+    LKS_TYPE_NUMBER,  /* from min to max */
+    LKS_TYPE_CHOICE,  /* one of `values` */
+    LKS_TYPE_SEVERAL, /* the same, or a list of those from `min` on, each once */
+    LKS_TYPE_SCALAR,  /* text, a number or true/false as the device has it */
+    LKS_TYPE_LIST,    /* of `of` */
+    LKS_TYPE_FORM,    /* a map with the fields of `form` */
+    LKS_TYPE_DICT,    /* a map from `keys`, of the writer's choice, to `of` */
+    LKS_TYPE_LINES,   /* text of one or more lines, up to max bytes: a certificate, say */
+    LKS_TYPE_ANY,     /* a value of any kind and shape */
+    LKS_TYPE_SORT,    /* the key of a field of `form`, or '-' and the key */
 };
 
 /* The member that a value of a request decodes into; its C type says which of these it is. */

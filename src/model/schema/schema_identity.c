@@ -36,7 +36,7 @@ static bool says_absence(const struct lks_doc *doc, const struct lks_field *fiel
         return doc->truth == (strcmp(field->fallback, "true") == 0);
     if (doc->kind == LKS_DOC_TEXT && field->fallback != NULL)
         return lks_str_is(doc->text, field->fallback);
-    if (doc->kind == LKS_DOC_LIST)
+    if (doc->kind == LKS_DOC_LIST && field->shape.type != LKS_TYPE_SEVERAL)
         return doc->count == 0 && field->shape.of->type == LKS_TYPE_FORM;
     if (field->shape.type != LKS_TYPE_FORM)
         return doc->kind == LKS_DOC_MAP && doc->count == 0;
@@ -115,8 +115,9 @@ static enum lks_code sort_elements(struct copier *c, struct lks_doc *list)
 static enum lks_code copy_elements(struct copier *c, struct lks_doc *to, const struct lks_doc *doc,
                                    const struct lks_shape *shape)
 {
+    const struct lks_shape *of = shape->type == LKS_TYPE_SEVERAL ? shape : shape->of;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (copy_value(c, to, item->key, item, shape->of, 0) != LKS_OK)
+        if (copy_value(c, to, item->key, item, of, 0) != LKS_OK)
             return c->err->code;
     }
     return LKS_OK;
@@ -126,6 +127,8 @@ static enum lks_code copy_value(struct copier *c, struct lks_doc *parent, struct
                                 const struct lks_doc *doc, const struct lks_shape *shape,
                                 unsigned flags)
 {
+    if (shape->type == LKS_TYPE_SEVERAL && doc->kind == LKS_DOC_LIST && doc->count == 1)
+        doc = doc->first; /* a list of one means the same as the word */
     if ((flags & LKS_FIELD_PRESENCE) != 0)
         return copy_scalar(c, parent, key, &(struct lks_doc){.kind = LKS_DOC_BOOL, .truth = true});
     if (doc->kind != LKS_DOC_LIST && doc->kind != LKS_DOC_MAP)

@@ -17,6 +17,7 @@ static const char *const words[] = {
     [LKS_TYPE_BOOL] = "@true@ or @false@",
     [LKS_TYPE_NUMBER] = "",
     [LKS_TYPE_CHOICE] = "",
+    [LKS_TYPE_SEVERAL] = "",
     [LKS_TYPE_SCALAR] = "text, number, @true@ or @false@",
     [LKS_TYPE_LIST] = "list of: ",
     [LKS_TYPE_FORM] = "map",
@@ -26,10 +27,10 @@ static const char *const words[] = {
     [LKS_TYPE_SORT] = "column",
 };
 
-static void add_choices(const struct lks_shape *shape, const char *quote, struct lks_buf *out)
+static void add_choices(const char *const *values, const char *quote, struct lks_buf *out)
 {
-    for (size_t i = 0; shape->values[i] != NULL; i++)
-        lks_buf_addf(out, "%s%s%s%s", i > 0 ? ", " : "", quote, shape->values[i], quote);
+    for (size_t i = 0; values[i] != NULL; i++)
+        lks_buf_addf(out, "%s%s%s%s", i > 0 ? ", " : "", quote, values[i], quote);
 }
 
 static void add_number(const struct lks_shape *shape, const char *quote, struct lks_buf *out)
@@ -62,8 +63,12 @@ void lks_schema_shape_words(const struct lks_shape *shape, const char *quote, st
     }
     if (shape->type == LKS_TYPE_NUMBER)
         add_number(shape, quote, out);
-    if (shape->type == LKS_TYPE_CHOICE)
-        add_choices(shape, quote, out);
+    if (shape->type == LKS_TYPE_CHOICE || shape->type == LKS_TYPE_SEVERAL)
+        add_choices(shape->values, quote, out);
+    if (shape->type == LKS_TYPE_SEVERAL) {
+        lks_buf_addf(out, ", or a list of: ");
+        add_choices(shape->values + shape->min, quote, out);
+    }
     if (shape->type != LKS_TYPE_LIST && shape->type != LKS_TYPE_DICT)
         return;
     lks_schema_shape_words(shape->of, quote, out);

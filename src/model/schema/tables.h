@@ -20,6 +20,11 @@
     {                                                                                              \
         .type = LKS_TYPE_CHOICE, .values = LKS_WORDS(__VA_ARGS__)                                  \
     }
+/* Of the words of an array; the first of them cannot be in a list. */
+#define LKS_ONE_OR_MORE_OF(words)                                                                  \
+    {                                                                                              \
+        .type = LKS_TYPE_SEVERAL, .values = (words), .min = 1                                      \
+    }
 #define LKS_FORM(r)                                                                                \
     {                                                                                              \
         .type = LKS_TYPE_FORM, .form = &(r)                                                        \

@@ -54,13 +54,14 @@ lks_handler lks_handle_look; /* the depot's own, without a listener */
 /* handle_agents.c */
 lks_preparer lks_handle_enroll_prepare, lks_handle_tuple_prepare, lks_handle_renew_prepare;
 lks_handler lks_handle_enroll, lks_handle_beat, lks_handle_report, lks_handle_mail,
-    lks_handle_result, lks_handle_check, lks_handle_renew;
+    lks_handle_node_stack, lks_handle_result, lks_handle_check, lks_handle_renew;
 /* handle_drift.c */
 lks_handler lks_handle_drift, lks_handle_deviations, lks_handle_deviate, lks_handle_deviation_move,
     lks_handle_condition, lks_handle_outband, lks_handle_outband_gone;
 /* handle_admit.c */
-lks_handler lks_handle_admit, lks_handle_override, lks_handle_overrides, lks_handle_admissions,
-    lks_handle_observed;
+lks_handler lks_handle_jobs;
+lks_handler lks_handle_admit, lks_handle_override, lks_handle_unanswered, lks_handle_overrides,
+    lks_handle_admissions, lks_handle_observed;
 /* handle_registry.c */
 lks_preparer lks_handle_publish_prepare;
 lks_handler lks_handle_stacks, lks_handle_stack, lks_handle_stack_manifest,

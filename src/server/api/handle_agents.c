@@ -1,5 +1,6 @@
 #include "core/gate/gate.h"
 #include "core/rows/command.h"
+#include "core/rows/pool.h"
 #include "core/state/state.h"
 #include "model/tuple/tuple.h"
 #include "server/api/handle.h"
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { DAY_SECONDS = 86400 };
+enum { DAY_SECONDS = 86400, VARIABLE_SIZE = 256 };
 
 void lks_handle_issue(struct lks_call *call, enum lks_x509_use use, struct lks_str name,
                       struct lks_str request, int64_t seconds)
@@ -99,6 +100,8 @@ void lks_handle_beat(struct lks_authz *authz, struct lks_call *call)
     const struct lks_head *head = lks_engine_told(authz->engine);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF(LKS_HEAD_TEXT_MAX);
     struct lks_json_writer w = lks_call_json(call);
+    if (lks_node_status_step(authz->state, call->node, authz->now.wall, NULL) != LKS_BAR_COUNT)
+        lks_json_bool(&w, "barred", true);
     if (authz->state->nodes[call->node].changing != 0)
         lks_json_bool(&w, "changing", true);
     if (head->seq != 0) {
@@ -199,6 +202,47 @@ void lks_handle_mail(struct lks_authz *authz, struct lks_call *call)
     lks_json_end(&w, '}');
     if (code != LKS_OK)
         lks_call_problem_err(call, &err);
+}
+
+/* The environment that the stack pins. */
+static void put_environment(const struct lks_stack *stack, struct lks_json_writer *w)
+{
+    const struct lks_doc *env = stack != NULL ? lks_doc_member(stack->tuning, "env") : NULL;
+    lks_json_begin(w, "env", '{');
+    for (const struct lks_doc *d = env != NULL ? env->first : NULL; d != NULL; d = d->next) {
+        char key[VARIABLE_SIZE];
+        if (d->key.len < sizeof(key)) {
+            copy_text(key, sizeof(key), d->key);
+            lks_json_text(w, key, d->text);
+        }
+    }
+    lks_json_end(w, '}');
+}
+
+/* What a job that starts on the node needs to know of it. */
+void lks_handle_node_stack(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_state *s = authz->state;
+    const struct lks_node *n = &s->nodes[call->node];
+    const char *why = "";
+    struct lks_str digest = lks_state_text(s, lks_state_intent(s, call->node));
+    const struct lks_stack *stack = lks_book_stack(lks_engine_book(authz->engine), digest);
+    enum lks_bar bar = lks_node_status_step(s, call->node, authz->now.wall, &why);
+    struct lks_json_writer w = lks_call_json(call);
+    if (bar != LKS_BAR_COUNT) {
+        lks_json_cstr(&w, "bar", lks_bar_words[bar]);
+        lks_json_cstr(&w, "why", why);
+    }
+    lks_json_some(&w, "digest", digest);
+    lks_json_bool(&w, "enforces",
+                  n->pool < s->pool_count &&
+                      lks_str_is(lks_state_text(s, s->pools[n->pool].enforce), "on"));
+    if (stack != NULL) {
+        lks_json_text(&w, "name", stack->name);
+        lks_json_text(&w, "version", stack->version);
+    }
+    put_environment(stack, &w);
+    lks_json_end(&w, '}');
 }
 
 void lks_handle_result(struct lks_authz *authz, struct lks_call *call)

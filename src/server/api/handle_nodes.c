@@ -9,6 +9,7 @@
 #include "server/auth/lookup.h"
 #include "server/auth/reads.h"
 #include "server/auth/rows.h"
+#include "server/auth/runs_sight.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"
 
@@ -68,7 +69,8 @@ static bool begin_nodes(struct lks_rows_walk *walk)
     const struct lks_query_nodes *ask = LKS_ASKED(call, lks_query_nodes);
     struct filter *f = walk->own;
     if (ask->version.len > 0 && ask->component.len == 0) {
-        lks_call_problem(call, LKS_E_INVALID, "query: version: of which component?");
+        lks_call_problem(call, LKS_E_INVALID,
+                         "query: version needs component, such as component=nccl");
         return false;
     }
     if (ask->component.len == 0)
@@ -173,8 +175,18 @@ void lks_handle_tuple(struct lks_authz *authz, struct lks_call *call)
 
 void lks_handle_history(struct lks_authz *authz, struct lks_call *call)
 {
+    struct lks_runs_sight *runs = NULL;
+    struct lks_err err = {0};
     if (lks_authz_node(authz, call) == LKS_NO_NODE)
         return;
+    if (call->memory == NULL && lks_runs_sight_new(authz, call, &runs, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    if (runs != NULL) {
+        call->memory = runs;
+        call->drop = lks_runs_sight_free;
+    }
     uint64_t last = lks_engine_seq(authz->engine);
     uint64_t before = LKS_ASKED(call, lks_query_history)->before;
     call->from = before <= last ? before : last + 1;

@@ -12,6 +12,7 @@
 #include "server/api/propose.h"
 #include "server/auth/authz.h"
 #include "server/auth/reach.h"
+#include "server/base/bridges.h"
 #include "server/base/daemon.h"
 #include "server/form/views_change.h"
 
@@ -310,14 +311,16 @@ static void record(struct lks_authz *authz, struct lks_call *call, struct lks_ev
         tell(authz, call, &k, c);
 }
 
-/* Sites with a bridge to their scheduler; their number. */
-static size_t sched_sites(const struct lks_authz *authz, struct lks_str sites[LKS_CONFIG_NAMES_MAX])
+/* Which schedulers have a bridge at which sites; their number. */
+static size_t find_bridges(const struct lks_authz *authz,
+                           struct lks_plan_bridge bridges[LKS_BRIDGES_MAX])
 {
-    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
-    struct lks_str url;
-    for (size_t i = 0; i < all->count; i++)
-        (void)lks_str_cut(all->items[i], '=', &sites[i], &url);
-    return all->count;
+    struct lks_bridges_at at = {0};
+    struct lks_bridge b;
+    size_t count = 0;
+    while (lks_bridges_next(lks_daemon_config(authz->daemon), &at, &b))
+        bridges[count++] = (struct lks_plan_bridge){lks_str_from(b.sched), b.site};
+    return count;
 }
 
 void lks_handle_propose(struct lks_authz *authz, struct lks_call *call)
@@ -326,14 +329,14 @@ void lks_handle_propose(struct lks_authz *authz, struct lks_call *call)
     if (lks_handle_propose_wants_manifests(authz, call))
         return;
     struct lks_bundle_set known = lks_handle_propose_known(authz, call);
-    struct lks_str sites[LKS_CONFIG_NAMES_MAX];
+    struct lks_plan_bridge bridges[LKS_BRIDGES_MAX];
     struct lks_event event = {
         .kind = LKS_EVENT_PROPOSE,
         .reason = ask->reason,
         .propose = {.wish = wish_of(ask), .known = &known},
     };
-    event.propose.wish.sched_sites = sites;
-    event.propose.wish.sched_site_count = sched_sites(authz, sites);
+    event.propose.wish.bridges = bridges;
+    event.propose.wish.bridge_count = find_bridges(authz, bridges);
     if (ask->dry_run)
         show(authz, call, &event);
     else

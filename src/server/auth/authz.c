@@ -27,7 +27,8 @@ enum lks_code lks_authz_init(struct lks_authz *authz, const struct lks_config *c
     if (lks_rate_init(&authz->rate, config->people_per_s, config->burst, seed, err) != LKS_OK ||
         lks_rate_init(&authz->reports, REPORTS_PER_S, config->burst, seed, err) != LKS_OK ||
         lks_rate_init(&authz->admits, config->admit_per_s, admit_burst(config), seed, err) !=
-            LKS_OK)
+            LKS_OK ||
+        lks_rate_init(&authz->starts, 1, 1, seed, err) != LKS_OK)
         return err->code;
     return lks_decisions_init(&authz->decisions, config->decision_sample, seed, err);
 }
@@ -45,10 +46,12 @@ void lks_authz_fini(struct lks_authz *authz)
     lks_rate_fini(&authz->rate);
     lks_rate_fini(&authz->reports);
     lks_rate_fini(&authz->admits);
+    lks_rate_fini(&authz->starts);
     lks_decisions_fini(&authz->decisions);
     lks_metrics_fini(&authz->metrics);
     lks_arena_fini(&authz->sweeps.arena);
     lks_sched_book_fini(&authz->sched);
+    lks_refused_fini(&authz->refused);
     free(authz->observed);
     authz->observed = NULL;
     free(authz->drafts);

@@ -6,6 +6,7 @@
 #define LKS_SERVER_AUTHZ_H
 
 #include "core/actions/sched_book.h"
+#include "core/admission/refused.h"
 #include "core/view/view_row.h"
 #include "engine/engine.h"
 #include "server/auth/decisions.h"
@@ -54,12 +55,14 @@ struct lks_authz {
     struct lks_rate rate;    /* of people, by identity */
     struct lks_rate reports; /* of what a node makes us write, by its name */
     struct lks_rate admits;  /* of questions whether jobs may start, by identity */
+    struct lks_rate starts;  /* of reports that some did without an answer, a minute's */
     struct lks_metrics metrics;
     struct lks_decisions decisions;
     struct lks_authz_observed *observed; /* owned; by pool */
     uint32_t observed_room;
-    uint64_t questions; /* that were counted */
-    lks_ms observed_at; /* mono, when it was last recorded */
+    struct lks_refused refused; /* the same, by user, image and node */
+    uint64_t questions;         /* that were counted */
+    lks_ms observed_at;         /* mono, when it was last recorded */
     struct lks_authz_sweeps sweeps;
     struct lks_sched_book sched;           /* what schedulers said, while this controller leads */
     const struct lks_config *sched_config; /* whose bridges were compared with the fleet's sites */
@@ -80,6 +83,11 @@ bool lks_authz_decide(struct lks_authz *authz, struct lks_call *call);
  * answer is no; it is then written. `d` is initialised here and owed lks_decision_fini(). */
 bool lks_authz_turn(struct lks_authz *authz, struct lks_call *call, struct lks_event *event,
                     const struct lks_store_blob *blob, struct lks_decision *d);
+
+/* Allow one call a minute to the caller's identity, by `rate`, which has one a second; root is not
+ * limited. False: it is answered with 429. */
+bool lks_authz_charge_minute(const struct lks_authz *authz, struct lks_call *call,
+                             struct lks_rate *rate);
 
 /* Say in the event who asks and by which credential, as lks_authz_turn() does. */
 void lks_authz_sign(const struct lks_call *call, struct lks_event *event);

@@ -98,6 +98,15 @@ static bool identify_agent(struct lks_authz *authz, struct lks_call *call)
     return false;
 }
 
+static bool answer_too_many(struct lks_call *call, lks_ms wait)
+{
+    lks_call_problem_http(call, 429, "too-many-requests", "too many requests; try again in %llu ms",
+                          (unsigned long long)wait);
+    lks_call_header(call, "Retry-After: %llu",
+                    (unsigned long long)((wait + LKS_SECOND - 1) / LKS_SECOND));
+    return false;
+}
+
 bool lks_authz_charge(const struct lks_authz *authz, struct lks_call *call, struct lks_rate *rate,
                       size_t cost)
 {
@@ -108,13 +117,16 @@ bool lks_authz_charge(const struct lks_authz *authz, struct lks_call *call, stru
              call->identity[0] != '\0' ? call->identity : call->address);
     for (; cost > 0 && left && !call->root; cost--)
         left = lks_rate_take(rate, lks_str_from(key), authz->now.mono, &wait);
-    if (left)
-        return true;
-    lks_call_problem_http(call, 429, "too-many-requests", "too many requests; try again in %llu ms",
-                          (unsigned long long)wait);
-    lks_call_header(call, "Retry-After: %llu",
-                    (unsigned long long)((wait + LKS_SECOND - 1) / LKS_SECOND));
-    return false;
+    return left || answer_too_many(call, wait);
+}
+
+bool lks_authz_charge_minute(const struct lks_authz *authz, struct lks_call *call,
+                             struct lks_rate *rate)
+{
+    lks_ms wait = 0; /* by a clock on which a minute is a second */
+    return call->root ||
+           lks_rate_take(rate, lks_str_from(call->identity), authz->now.mono / 60, &wait) ||
+           answer_too_many(call, wait * 60);
 }
 
 static bool in_rate(struct lks_authz *authz, struct lks_call *call)

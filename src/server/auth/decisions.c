@@ -55,9 +55,8 @@ void lks_decisions_json(struct lks_json_writer *w, const struct lks_decided *e)
 {
     char time[LKS_TIME_TEXT_SIZE];
     const struct lks_str_pair texts[] = {
-        {"reason", e->bar < LKS_BAR_COUNT ? lks_bar_words[e->bar] : ""},
-        {"pool", e->pool},
-        {"nodes", e->nodes},
+        {"user", e->user}, {"reason", e->bar < LKS_BAR_COUNT ? lks_bar_words[e->bar] : ""},
+        {"pool", e->pool}, {"nodes", e->nodes},
         {"text", e->text},
     };
     lks_json_cstr(w, "job", e->job);
@@ -115,10 +114,16 @@ static struct lks_decided *find(struct lks_decisions *d, struct lks_str job, enu
     return oldest;
 }
 
-static struct lks_decided *count(struct lks_decisions *d, struct lks_str job, enum lks_bar bar,
-                                 bool admitted, lks_ms at)
+struct asked {
+    struct lks_str job, user;
+};
+
+static struct lks_decided *count(struct lks_decisions *d, const struct asked *asked,
+                                 enum lks_bar bar, bool admitted, lks_ms at)
 {
-    struct lks_decided *e = find(d, job, bar, admitted);
+    struct lks_decided *e = find(d, asked->job, bar, admitted);
+    if (asked->user.len > 0)
+        copy(e->user, sizeof(e->user), asked->user);
     if (e->count++ == 0)
         e->first = at;
     if (e->fresh++ == 0)
@@ -152,17 +157,19 @@ static void describe(struct lks_decided *e, const struct lks_admit_list *list)
         copy(e->nodes, sizeof(e->nodes), lks_buf_view(&nodes));
 }
 
-void lks_decisions_note(struct lks_decisions *d, struct lks_str job, const struct lks_admit *a)
+void lks_decisions_note(struct lks_decisions *d, struct lks_str job, struct lks_str user,
+                        const struct lks_admit *a)
 {
+    const struct asked asked = {job, user};
     if (a->refused.total == 0 && a->warned.total == 0) {
         if (d->sample != 0 && d->yeses++ % d->sample == 0)
-            (void)count(d, job, LKS_BAR_COUNT, true, a->asked);
+            (void)count(d, &asked, LKS_BAR_COUNT, true, a->asked);
         return;
     }
     for (size_t bar = 0; bar < LKS_BAR_COUNT; bar++) {
         if (a->bars[bar] == 0)
             continue;
-        struct lks_decided *e = count(d, job, (enum lks_bar)bar, a->yes, a->asked);
+        struct lks_decided *e = count(d, &asked, (enum lks_bar)bar, a->yes, a->asked);
         describe(e, &a->warned);
         describe(e, &a->refused);
     }
@@ -232,6 +239,7 @@ static void load_line(struct lks_decisions *d, struct lks_str text)
         e->first = first;
     e->count += (uint64_t)lks_doc_member(line, "count")->number;
     e->last = last;
+    copy(e->user, sizeof(e->user), lks_doc_text(line, "user"));
     copy(e->pool, sizeof(e->pool), lks_doc_text(line, "pool"));
     copy(e->nodes, sizeof(e->nodes), lks_doc_text(line, "nodes"));
     copy(e->text, sizeof(e->text), lks_doc_text(line, "text"));

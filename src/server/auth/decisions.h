@@ -24,7 +24,7 @@
 struct lks_decided {
     uint64_t id;  /* counts up as entries come; 0: free */
     uint64_t key; /* hash of the next three */
-    char job[LKS_ADMIT_JOB_MAX + 1];
+    char job[LKS_ADMIT_JOB_MAX + 1], user[LKS_ADMIT_USER_MAX + 1];
     enum lks_bar bar; /* LKS_BAR_COUNT: a yes without a reason */
     bool admitted;
     uint64_t count;
@@ -48,8 +48,9 @@ enum lks_code lks_decisions_init(struct lks_decisions *d, uint64_t sample, uint6
                                  struct lks_err *err) LKS_MUST_CHECK;
 void lks_decisions_fini(struct lks_decisions *d);
 
-/* An answer was given. */
-void lks_decisions_note(struct lks_decisions *d, struct lks_str job, const struct lks_admit *a);
+/* An answer was given, about a job of `user`; empty: the question named none. */
+void lks_decisions_note(struct lks_decisions *d, struct lks_str job, struct lks_str user,
+                        const struct lks_admit *a);
 
 /* What is new, as lines; false: nothing. On true `out` is the caller's to end. */
 bool lks_decisions_take(struct lks_decisions *d, struct lks_buf *out);

@@ -3,6 +3,7 @@
 #include "core/state/state.h"
 #include "drivers/store/backup.h"
 #include "engine/journal.h"
+#include "server/auth/runs_sight.h"
 #include "server/base/daemon.h"
 #include "server/call/route.h"
 #include "server/form/asks.h"
@@ -48,7 +49,8 @@ void lks_read_from_store(struct lks_call *call, struct lks_str digest)
 /* Rows of a window that are about a node, as JSON, oldest first. */
 struct window {
     struct lks_str name;
-    uint64_t end; /* the first row that is not looked at */
+    struct lks_runs_sight *runs; /* those that the caller reads; NULL: all */
+    uint64_t end;                /* the first row that is not looked at */
     struct lks_buf items[WINDOW];
     uint64_t seqs[WINDOW];
     size_t count;
@@ -77,7 +79,8 @@ static bool keep_row(void *ctx, const struct lks_row *row)
         return false;
     if (lks_record_unpack(row->kind, row->version, row->body, &record, &w->err) != LKS_OK)
         return false;
-    if (!lks_journal_record_about(&record, w->name))
+    if (!lks_journal_record_about(&record, w->name) ||
+        (record.kind == LKS_RECORD_JOB_ENDED && !lks_runs_sight_shows(w->runs, &record.job_ended)))
         return true;
     struct lks_buf *item = &w->items[w->count];
     w->seqs[w->count++] = row->seq;
@@ -127,6 +130,7 @@ void lks_read_history(struct lks_call *call)
     struct lks_json_writer out = lks_call_list(call);
     if (code == LKS_OK) {
         w->name = call->named;
+        w->runs = call->memory;
         code = go_back(&store, w, call->from, limit, &out, &next, &err);
     }
     lks_call_list_end(&out, next > 1 ? next : 0);

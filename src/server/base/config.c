@@ -158,11 +158,32 @@ const struct lks_config_key lks_config_keys[] = {
      "private key (PEM) of that certificate"},
     {"slurm.publish", LKS_CONFIG_WORD, "yes", 0, 0, truths, true, AT(slurm_publish),
      "show verdict and stack of each node as features of Slurm; no: remove them"},
+    {"slurm.stale_s", LKS_CONFIG_NUMBER, "600", 10, 86400, NULL, true, AT(slurm_stale_s),
+     "seconds that job_submit/lockstep uses the last policy for, if lockstepd or the bridge does "
+     "not answer"},
+    {"slurm.stale_closed", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(slurm_stale_closed),
+     "pools, separated by blanks, that refuse jobs after that; '*': all. Other pools take jobs as "
+     "they are"},
     {"slurm.rest_user", LKS_CONFIG_TEXT, "slurm", 0, 0, NULL, true, AT(slurm_rest_user),
      "the user whom slurmrestd knows lockstepd as: only drains that this user set are lockstep's"},
     {"slurm.rest_token", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(slurm_rest_token),
      "file:/PATH of that user's JSON web token (scontrol token), read before each conversation; "
      "empty: slurmrestd knows the user by its Unix socket"},
+    {"kubernetes.bridges", LKS_CONFIG_BRIDGES, "", 0, 0, NULL, true, AT(kubernetes_bridges),
+     "API servers of Kubernetes: SITE=https://HOST:PORT; '*' is every site; two of a site are "
+     "asked in turn"},
+    {"kubernetes.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(kubernetes_ca),
+     "CA certificates (PEM) that API servers are known by"},
+    {"kubernetes.token_file", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(kubernetes_token_file),
+     "file of the bearer token that lockstepd shows to API servers, read before each conversation: "
+     "tokens of service accounts are renewed"},
+    {"kubernetes.certificate", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(kubernetes_certificate),
+     "certificate (PEM) that lockstepd shows to API servers, in place of a token"},
+    {"kubernetes.key", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(kubernetes_key),
+     "private key (PEM) of that certificate"},
+    {"simulated.bridges", LKS_CONFIG_BRIDGES, "", 0, 0, NULL, true, AT(simulated_bridges),
+     "bridges, as in slurm.bridges, to the scheduler of lockstep's own tests; no fleet manifest "
+     "can name it"},
     {"cadence.every_ms", LKS_CONFIG_NUMBER, "600000", 100, DAY_MS, NULL, true,
      AT(cadence_every_ms), "how often pools are compared with what is released"},
     {"tickets.secret", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(tickets_secret),

@@ -51,9 +51,15 @@ struct lks_config {
     struct lks_str metrics_ca, metrics_credentials, metrics_label, metrics_load;
     uint64_t metrics_login, metrics_every_ms;
     uint64_t cadence_every_ms;
-    struct lks_config_list slurm_bridges; /* SITE=URL; empty: there is no Slurm */
+    struct lks_config_list slurm_bridges; /* SITE=URL; empty: there is no Slurm. By scheduler:
+                                             server/base/bridges.h */
+    struct lks_config_list simulated_bridges;
+    struct lks_config_list kubernetes_bridges;
+    struct lks_str kubernetes_ca, kubernetes_token_file, kubernetes_certificate, kubernetes_key;
     struct lks_str slurm_ca, slurm_certificate, slurm_key;
     uint64_t slurm_publish; /* 1: yes */
+    uint64_t slurm_stale_s;
+    struct lks_str slurm_stale_closed; /* pools, separated by blanks */
     struct lks_str slurm_rest_user, slurm_rest_token;
     struct lks_str tickets_url; /* empty: no notifications */
     struct lks_str tickets_ca, tickets_secret;

@@ -4,6 +4,7 @@
 #include "port/http.h"
 #include "port/measures.h"
 #include "port/ticket.h"
+#include "server/base/bridges.h"
 #include "server/base/config_parts.h"
 
 #include <stdio.h>
@@ -105,20 +106,42 @@ static enum lks_code check_bridge(struct lks_config_reader *r, const struct lks_
     return LKS_OK;
 }
 
+/* An API server: the network is between us, so there is TLS, and the token or certificate says who
+ * we are. */
+static enum lks_code check_kubernetes(struct lks_config_reader *r, const struct lks_doc *at,
+                                      const char *url)
+{
+    const struct lks_config *c = r->out;
+    struct lks_err why = {0};
+    if (!lks_str_starts(lks_str_from(url), "https:"))
+        return LKS_CONFIG_FAIL(r, at, "bridges: expected SITE=https://HOST:PORT, not '%s'", url);
+    if (lks_curl_url_check(url, false, &why) != LKS_OK)
+        return LKS_CONFIG_FAIL(r, at, "bridges: %s", why.msg);
+    if (c->kubernetes_ca.len == 0)
+        return LKS_CONFIG_FAIL(r, at, "ca: needed for an API server of Kubernetes");
+    if ((c->kubernetes_certificate.len == 0) != (c->kubernetes_key.len == 0))
+        return LKS_CONFIG_FAIL(r, at, "certificate and key: one of them is missing");
+    if ((c->kubernetes_token_file.len == 0) == (c->kubernetes_key.len == 0))
+        return LKS_CONFIG_FAIL(r, at, "needs either token_file, or certificate and key");
+    return LKS_OK;
+}
+
 /* Whether bridges can be known, and we to them; a socket of this machine needs no certificate. */
 static enum lks_code check_bridges(struct lks_config_reader *r, const struct lks_doc *top)
 {
     const struct lks_config *c = r->out;
     const struct lks_doc *at = lks_doc_member(top, "slurm");
-    struct lks_str site, url;
+    struct lks_bridges_at next = {0};
+    struct lks_bridge b;
     if (lks_str_starts(c->slurm_rest_token, "exec:"))
         return LKS_CONFIG_FAIL(r, at, "rest_token: expected file:/PATH");
     if ((c->slurm_certificate.len == 0) != (c->slurm_key.len == 0))
         return LKS_CONFIG_FAIL(r, at, "certificate and key: one of them is missing");
-    for (size_t i = 0; i < c->slurm_bridges.count; i++) {
-        if (lks_str_cut(c->slurm_bridges.items[i], '=', &site, &url) &&
-            check_bridge(r, at, url.ptr) != LKS_OK) /* the form was checked */
-            return r->err->code;
+    while (lks_bridges_next(c, &next, &b)) {
+        const struct lks_doc *its = lks_doc_member(top, b.sched);
+        bool kubernetes = strcmp(b.sched, "kubernetes") == 0;
+        if ((kubernetes ? check_kubernetes : check_bridge)(r, its, b.url.ptr) != LKS_OK)
+            return r->err->code; /* the form was checked */
     }
     return LKS_OK;
 }

@@ -189,6 +189,15 @@ enum lks_code lks_secrets_ticket(const struct lks_config *config, struct lks_buf
     return lks_webhook_secret(lks_buf_view(space), out, err);
 }
 
+/* A text without the ends of its lines. */
+static struct lks_str one_line(const struct lks_buf *text)
+{
+    struct lks_str s = lks_str_trim(lks_buf_view(text));
+    while (lks_str_ends(s, "\n"))
+        s = lks_str_trim((struct lks_str){s.ptr, s.len - 1});
+    return s;
+}
+
 /* `scontrol token` prints SLURM_JWT=TOKEN: the file may be what it printed. */
 enum lks_code lks_secrets_slurm(const struct lks_config *config, struct lks_buf *space,
                                 struct lks_str *out, struct lks_err *err)
@@ -200,10 +209,21 @@ enum lks_code lks_secrets_slurm(const struct lks_config *config, struct lks_buf 
         return LKS_OK;
     if (lks_secrets_text(kind, path.ptr, "token", space, err) != LKS_OK)
         return lks_wrap(err, "slurm.rest_token");
-    *out = lks_str_trim(lks_buf_view(space));
-    while (lks_str_ends(*out, "\n"))
-        *out = lks_str_trim((struct lks_str){out->ptr, out->len - 1});
+    *out = one_line(space);
     if (lks_str_starts(*out, printed))
         *out = (struct lks_str){out->ptr + strlen(printed), out->len - strlen(printed)};
     return out->len > 0 ? LKS_OK : lks_fail(err, LKS_E_INVALID, "slurm.rest_token: is empty");
+}
+
+enum lks_code lks_secrets_kubernetes(const struct lks_config *config, struct lks_buf *space,
+                                     struct lks_str *out, struct lks_err *err)
+{
+    *out = (struct lks_str){"", 0};
+    if (config->kubernetes_token_file.len == 0)
+        return LKS_OK;
+    if (lks_secrets_text(LKS_STR("file"), config->kubernetes_token_file.ptr, "token", space, err) !=
+        LKS_OK)
+        return lks_wrap(err, "kubernetes.token_file");
+    *out = one_line(space);
+    return out->len > 0 ? LKS_OK : lks_fail(err, LKS_E_INVALID, "kubernetes.token_file: is empty");
 }

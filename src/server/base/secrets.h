@@ -55,6 +55,10 @@ enum lks_code lks_secrets_ticket(const struct lks_config *config, struct lks_buf
 enum lks_code lks_secrets_slurm(const struct lks_config *config, struct lks_buf *space,
                                 struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same of the token for an API server of Kubernetes. */
+enum lks_code lks_secrets_kubernetes(const struct lks_config *config, struct lks_buf *space,
+                                     struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
+
 /* For buffers that held a secret. */
 void lks_secrets_wipe(struct lks_buf *b);
 

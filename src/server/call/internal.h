@@ -41,7 +41,7 @@ struct lks_internal_endpoint {
 
 /* What a scheduler is to be asked about a node, or about the site. */
 struct lks_internal_wish {
-    struct lks_str site, sched; /* of the node, and the name of its pool's */
+    struct lks_str site, sched; /* of the node, and the name of one of its pool's */
     uint32_t turn;              /* of the site's bridges */
     bool whole;                 /* about the site */
     struct lks_str url;         /* of the bridge; empty: that whose turn it is */
@@ -64,7 +64,8 @@ struct lks_internal {
     bool full;                 /* there may be more that are due; CADENCE: the same */
     struct lks_str name, text; /* FAILED; SCHED_SAID: the node */
     struct {
-        struct lks_err why; /* code LKS_OK: it answered */
+        struct lks_str name; /* of the scheduler */
+        struct lks_err why;  /* code LKS_OK: it answered */
         struct lks_sched_said said;
     } sched; /* SCHED_SAID */
     struct {
@@ -72,8 +73,10 @@ struct lks_internal {
         bool unsent;                                /* it failed before anything was sent */
         struct lks_internal_wish wish;              /* what was asked */
         struct lks_sched_jobs jobs;                 /* owned: where a list is put, and ... */
-        struct lks_sched_reservations reservations; /* ... the other */
-    } site;                                         /* SCHED_SITE */
+        struct lks_sched_reservations reservations; /* ... the others */
+        struct lks_sched_runs runs;
+        bool written; /* POLICY: the bridge has a file for it, and wrote that */
+    } site;           /* SCHED_SITE */
     struct lks_rec_flash_saved saved;
     struct lks_rec_flash_ended ended;
     struct lks_gate_round *round;  /* WATCH, MEASURED; owned. NULL: nothing is wanted */

@@ -69,6 +69,12 @@ struct lks_query_alarms {
     int open;
 };
 
+struct lks_query_jobs {
+    struct lks_ask_page page;
+    struct lks_str id, user, account, partition, pool, site, node, stack, component, version;
+    lks_ms since, until;
+    int interrupted;
+};
 struct lks_query_can {
     struct lks_str act, name, pool, site, identity;
 };
@@ -165,12 +171,24 @@ struct lks_query_admissions {
     struct lks_str job;
     int reason;
 };
+enum lks_observed_by {
+    LKS_OBSERVED_BY_USER,
+    LKS_OBSERVED_BY_IMAGE,
+    LKS_OBSERVED_BY_REASON,
+    LKS_OBSERVED_BY_NODE
+};
+struct lks_query_observed {
+    int by;
+};
 struct lks_ask_admit {
     struct lks_ask_where where; /* nodes */
-    struct lks_str job, stack, nccl;
+    struct lks_str job, user, stack, nccl;
     struct lks_items images; /* struct lks_admit_image */
     uint64_t criticality;    /* UINT64_MAX: not given */
     bool canary_ok, start, sign;
+};
+struct lks_ask_unanswered {
+    uint64_t count;
 };
 struct lks_ask_override {
     struct lks_ask_where where; /* nodes */

@@ -267,7 +267,9 @@ static const struct lks_form node_sched = FORM("NodeScheduler", "A node as its s
     MAY("failing", TIME, "since when it does not"));
 const struct lks_form lks_form_node = FORM_AND("Node", "All there is to know about a node",
     lks_view_nodes, LKS_USE_LISTED | LKS_USE_SHOWN | LKS_USE_LIVE,
-    MAY("scheduler", LKS_FORM(node_sched), "its scheduler's answer, where that was asked"));
+    MAY("scheduler", LKS_FORM(node_sched), "its scheduler's answer, where that was asked; of "
+        "several what they have together"),
+    MAY("schedulers", LKS_LIST(LKS_FORM(node_sched)), "where its pool has several: each of them"));
 const struct lks_form lks_form_at = FORM_AND("NodeAt", "A node as it was",
     lks_view_nodes, LKS_USE_LISTED | LKS_USE_SHOWN,
     MUST("node", TEXT, "its name"),
@@ -349,6 +351,7 @@ const struct lks_form lks_form_enrolled = FORM("Enrolled", "All an agent needs",
     MUST("agents", LKS_OF(URL), "where to report"),
     MUST("heartbeat_ms", COUNT, "how often"));
 const struct lks_form lks_form_beat = FORM("BeatAnswer", "Heard",
+    MAY("barred", TRUTH, "no step of a job should start on the node"),
     MAY("changing", TRUTH, "the node is changed, or drains for a change"),
     MAY("head", TEXT, "the newest signed head, to be witnessed"),
     MUST("heartbeat_ms", COUNT, "how often from now on"),
@@ -378,6 +381,15 @@ const struct lks_form lks_form_mail = FORM("Mail", "The work that waits for an a
     MUST("commands", LKS_LIST(LINES(LKS_PEM_TEXT_MAX)), "signed envelopes (DSSE)"),
     MAY("mirrors", LKS_LIST(TEXT), "servers of its site that may have artifacts"),
     MAY("load", TEXT, "the reference load to run until the next answer"));
+const struct lks_form lks_form_node_stack = FORM("NodeStack", "The stack of a node, for its jobs",
+    MAY("bar", TEXT, "the reason why no step of a job should start there; absent if there is none"),
+    MAY("why", TEXT, "the same as a sentence"),
+    MAY("digest", DIGEST, "the stack that the node is to run"),
+    MUST("enforces", TRUTH, "its pool enforces admission"),
+    MAY("name", TEXT, "the name of the stack"),
+    MAY("version", TEXT, "its version"),
+    MUST("env", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(TEXT)),
+         "the environment of NCCL or RCCL that it pins"));
 const struct lks_form lks_form_renewed = FORM("Renewed", "The next certificate",
     MUST("certificate", LINES(LKS_PEM_TEXT_MAX), "PEM"));
 const struct lks_form lks_form_problem = FORM("Problem", "A problem (RFC 9457)",

@@ -2,6 +2,7 @@
 
 #include "base/vec.h"
 #include "core/actions/sched.h"
+#include "core/actions/sched_truth.h"
 #include "core/firmware/sweep.h"
 #include "core/rows/alarm.h"
 #include "core/rows/change.h"
@@ -9,6 +10,7 @@
 #include "core/rows/pool.h"
 #include "core/rows/registry.h"
 #include "core/state/node_status.h"
+#include "core/state/runs.h"
 #include "core/state/state.h"
 #include "core/state/tickets.h"
 #include "server/form/forms.h"
@@ -24,6 +26,8 @@ struct lks_metrics_counts {
     uint32_t causes[LKS_DRIFT_COUNT];
     uint32_t deviating, unhealthy;
     uint32_t gres, gres_differ; /* GPUs that a scheduler advertises; and other ones */
+    unsigned slots;             /* bits: stacks of nodes have them */
+    uint32_t slotless;          /* nodes whose stack has none */
     lks_ms inband, outband;     /* ages of the oldest */
     struct lks_sweep_age swept;
 };
@@ -134,6 +138,81 @@ void lks_metrics_fini(struct lks_metrics *m)
     *m = (struct lks_metrics){0};
 }
 
+static void count_runs(struct lks_metrics_pool *m, const struct lks_record *r)
+{
+    if (r->kind == LKS_RECORD_JOB_BATCH) {
+        m->ended[r->job_batch.state] += r->job_batch.count;
+        m->gpu_ms += r->job_batch.gpu_ms;
+        m->folded += r->job_batch.count;
+        if (lks_runs_interrupted((enum lks_run_cause)r->job_batch.cause))
+            m->interrupted[r->job_batch.cause] += r->job_batch.count;
+        return;
+    }
+    m->ended[r->job_ended.state]++;
+    m->gpu_ms += r->job_ended.gpu_ms;
+    if (lks_runs_interrupted((enum lks_run_cause)r->job_ended.cause))
+        m->interrupted[r->job_ended.cause]++;
+}
+
+void lks_metrics_runs(struct lks_metrics *m, const struct lks_state *s,
+                      const struct lks_decision *d)
+{
+    for (size_t i = 0; i < d->count && lks_metrics_pools(m, s->pool_count); i++) {
+        const struct lks_record *r = &d->records[i];
+        m->run_gaps += r->kind == LKS_RECORD_RUNS_READ && r->runs_read.missing_until != 0;
+        if (r->kind != LKS_RECORD_JOB_ENDED && r->kind != LKS_RECORD_JOB_BATCH)
+            continue;
+        uint32_t pool = lks_state_pool(s, r->kind == LKS_RECORD_JOB_ENDED ? r->job_ended.pool
+                                                                          : r->job_batch.pool);
+        if (pool < m->pool_room)
+            count_runs(&m->pools[pool], r);
+    }
+}
+
+/* Counters of runs by pool, and by a word where there is one. */
+#define RUNS(NAME, ABOUT, KEY, WORDS, member)                                                      \
+    {                                                                                              \
+        NAME, NAME "_total", ABOUT, KEY, WORDS, offsetof(struct lks_metrics_pool, member),         \
+            sizeof(((struct lks_metrics_pool *)0)->member) / sizeof(uint64_t)                      \
+    }
+static const struct {
+    const char *name, *total, *about, *key;
+    const char *const *words;
+    size_t offset, count;
+} runs[] = {
+    RUNS("lockstep_jobs_ended", "Runs of jobs that ended, by state.", "state", lks_run_state_words,
+         ended),
+    RUNS("lockstep_jobs_interrupted",
+         "Runs of jobs that lockstep, a node, a preemption or a requeue ended, by cause.", "cause",
+         lks_run_cause_words, interrupted),
+    RUNS("lockstep_jobs_folded",
+         "Runs of jobs that are counted together, without a row of their own.", NULL, NULL, folded),
+    RUNS("lockstep_jobs_gpu_milliseconds", "GPUs times duration of the runs that ended.", NULL,
+         NULL, gpu_ms),
+};
+#undef RUNS
+
+/* What never happened is left out. */
+static void put_runs(const struct lks_metrics *m, const struct lks_state *s, struct lks_buf *out)
+{
+    uint32_t pools = m->pool_room < s->pool_count ? m->pool_room : s->pool_count;
+    for (size_t k = 0; k < LKS_COUNT(runs); k++) {
+        put_about(out, runs[k].name, "counter", runs[k].about);
+        for (uint32_t p = 0; p < pools; p++) {
+            const void *member = (const char *)&m->pools[p] + runs[k].offset;
+            const uint64_t *counts = member;
+            for (size_t i = 0; i < runs[k].count; i++) {
+                if (counts[i] != 0)
+                    put_sample(out, runs[k].total, lks_state_text(s, s->pools[p].name), runs[k].key,
+                               runs[k].words != NULL ? runs[k].words[i] : NULL, counts[i]);
+            }
+        }
+    }
+    put_counter(out, "lockstep_jobs_gaps",
+                "Recorded gaps in the runs of schedulers; runs that ended in one may be missing.",
+                m->run_gaps);
+}
+
 /* Counters by pool and reason; what never happened is left out. */
 static void put_reasons(const struct lks_metrics *m, const struct lks_state *s, bool refused,
                         struct lks_buf *out)
@@ -166,8 +245,12 @@ static void put_admissions(const struct lks_metrics *m, const struct lks_state *
     put_reasons(m, s, false, out);
     put_histogram(out, "lockstep_admission_seconds", "From a question until its answer is written.",
                   &m->admission);
+    put_counter(out, "lockstep_admissions_without_answer",
+                "Jobs that a scheduler started without an answer, as it reported afterwards.",
+                m->unanswered);
     put_counter(out, "lockstep_decisions_dropped",
                 "Lines of the log of admissions that were not written.", m->decisions_dropped);
+    put_runs(m, s, out);
 }
 
 static void put_lead(const struct lks_state *s, const struct lks_metrics_now *about,
@@ -445,6 +528,9 @@ static void count_node(const struct lks_state *s, struct lks_now now, uint32_t n
     c->causes[n->drift_cause] += n->drifting;
     c->gres += n->scheduler_gres != 0;
     c->gres_differ += lks_sched_gres_differs(s, node);
+    uint32_t slot = lks_sched_truth_slot(s, node);
+    c->slots |= slot < LKS_STATE_SLOTS ? 1U << slot : 0;
+    c->slotless += slot == LKS_STATE_SLOTS && lks_state_intent(s, node) != 0;
     c->deviating += lks_bitset_test(&s->standing->deviates, node);
     c->unhealthy += n->unhealthy;
     if (n->inband != 0 && s->pulses[node].heard)
@@ -510,6 +596,21 @@ static void put_gres(struct lks_buf *out, const char *name, struct lks_str pool,
 {
     if (c->gres > 0)
         put_sample(out, name, pool, NULL, NULL, c->gres_differ);
+}
+
+/* A pool whose stacks have no slots has no line. */
+static void put_slots(struct lks_buf *out, const char *name, struct lks_str pool,
+                      const struct lks_metrics_counts *c)
+{
+    if (c->slots != 0)
+        put_sample(out, name, pool, NULL, NULL, (uint64_t)__builtin_popcount(c->slots));
+}
+
+static void put_slotless(struct lks_buf *out, const char *name, struct lks_str pool,
+                         const struct lks_metrics_counts *c)
+{
+    if (c->slots != 0)
+        put_sample(out, name, pool, NULL, NULL, c->slotless);
 }
 
 static void put_ages(struct lks_buf *out, const char *name, struct lks_str pool,
@@ -580,6 +681,12 @@ static void put_tally(const struct lks_state *s, const struct lks_metrics_tally 
     put_by_pool(s, t, "lockstep_scheduler_gres_differs",
                 "Nodes whose scheduler advertises other GPUs than the stack pins, by pool.",
                 put_gres, out);
+    put_by_pool(s, t, "lockstep_sched_slots",
+                "Stack slots of the stacks that nodes should run, by pool: at most 3.", put_slots,
+                out);
+    put_by_pool(s, t, "lockstep_sched_slotless_nodes",
+                "Nodes whose stack has no stack slot, as all have another stack, by pool.",
+                put_slotless, out);
     put_by_pool(s, t, "lockstep_reading_age_seconds",
                 "Age of the oldest reading, by pool and band.", put_ages, out);
     put_by_pool(s, t, "lockstep_sweep_age_seconds",

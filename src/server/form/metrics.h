@@ -20,6 +20,9 @@ void lks_metrics_histogram_add(struct lks_histogram *h, uint64_t us);
 /* Jobs that were refused, and that would have been were it enforced, by reason. */
 struct lks_metrics_pool {
     uint64_t refused[LKS_BAR_COUNT], would[LKS_BAR_COUNT];
+    uint64_t ended[LKS_RUN_STATE_COUNT], gpu_ms; /* runs of jobs, with those that are folded: */
+    uint64_t folded;                             /* counted together, without a row of their own */
+    uint64_t interrupted[LKS_RUN_CAUSE_COUNT];
 };
 
 enum lks_answer { LKS_ANSWER_YES, LKS_ANSWER_OVERRIDDEN, LKS_ANSWER_NO, LKS_ANSWER_COUNT };
@@ -31,13 +34,19 @@ struct lks_metrics {
     struct lks_histogram admission; /* from a question until its answer is written */
     uint64_t beats, calls, refused, stalls, snapshots, snapshots_unused;
     uint64_t admissions[LKS_ANSWER_COUNT];
+    uint64_t unanswered; /* jobs that schedulers started without an answer */
     uint64_t decisions_dropped;
+    uint64_t run_gaps;              /* in runs of schedulers, as recorded */
     struct lks_metrics_pool *pools; /* owned; by pool */
     uint32_t pool_room;
 };
 /* Room for `count` pools; false when memory ran out. */
 bool lks_metrics_pools(struct lks_metrics *m, uint32_t count);
 void lks_metrics_fini(struct lks_metrics *m);
+
+/* Count what a decision records of runs of jobs that ended. */
+void lks_metrics_runs(struct lks_metrics *m, const struct lks_state *s,
+                      const struct lks_decision *d);
 
 /* What the numbers are of, beside the state. */
 struct lks_metrics_now {

@@ -51,7 +51,7 @@ static bool waits_at(const struct lks_state *s, const struct lks_state_change *c
         const struct lks_node *n = &s->nodes[c->members[i].node];
         if (n->change == c->id && n->pool < s->pool_count &&
             lks_str_eq(lks_state_text(s, n->site), site->site) &&
-            lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched) &&
+            lks_drain_sched_has(lks_state_text(s, s->pools[n->pool].sched), site->sched) &&
             lks_campaign_jobs_wanted(s, c->members[i].node))
             return true;
     }
@@ -137,21 +137,29 @@ static enum lks_code places_tried(const struct lks_state *s, const struct lks_ch
     return LKS_OK;
 }
 
+/* The scheduler of the node's pool that lists its jobs; NULL: it has none. */
+static const struct lks_drain_named *lists_of(const struct lks_state *s, const struct lks_node *n)
+{
+    struct lks_str sched =
+        n->pool < s->pool_count ? lks_state_text(s, s->pools[n->pool].sched) : LKS_STR("");
+    return lks_drain_sched_next(&sched, LKS_DRAIN_LISTS);
+}
+
 /* Have the lists taken anew: those that are shown are of the last time that they were asked for. */
 static void ask_lists(const struct lks_state *s, struct lks_sched_sites *sites, lks_ms mono,
                       const struct places *all)
 {
-    lks_text site = 0, sched = 0;
+    lks_text site = 0;
+    const struct lks_drain_named *sched = NULL;
     struct lks_err ignored = {0};
     for (size_t i = 0; i < all->count; i++) {
         const struct lks_node *n = &s->nodes[all->list[i].node];
-        lks_text its = n->asset == 0 && n->pool < s->pool_count ? s->pools[n->pool].sched : 0;
-        if ((n->site == site && its == sched) ||
-            lks_drain_sched(lks_state_text(s, its)) != LKS_DRAIN_DRIVEN)
+        const struct lks_drain_named *its = n->asset == 0 ? lists_of(s, n) : NULL;
+        if (its == NULL || (n->site == site && its == sched))
             continue;
         site = n->site;
         sched = its;
-        if (lks_sched_sites_ask(sites, lks_state_text(s, site), lks_state_text(s, sched), mono,
+        if (lks_sched_sites_ask(sites, lks_state_text(s, site), lks_str_from(sched->name), mono,
                                 &ignored) != LKS_OK)
             return; /* the lists that are there are shown */
     }
@@ -261,7 +269,8 @@ void lks_view_jobs_now(struct lks_json_writer *w, const struct lks_view_jobs *v,
 
 /* Nodes of one site whose pools have this scheduler. */
 struct group {
-    lks_text site, sched;
+    lks_text site;
+    const struct lks_drain_named *sched;
     struct lks_str *names;
     size_t count;
     struct group *next;
@@ -281,14 +290,8 @@ struct telling {
     struct lks_err *err;
 };
 
-static bool is_driven(const struct lks_state *s, const struct lks_node *n)
-{
-    return n->placed && n->asset == 0 && n->pool < s->pool_count &&
-           lks_drain_sched(lks_state_text(s, s->pools[n->pool].sched)) == LKS_DRAIN_DRIVEN;
-}
-
 /* NULL: no memory. */
-static struct group *group_of(struct telling *l, lks_text site, lks_text sched)
+static struct group *group_of(struct telling *l, lks_text site, const struct lks_drain_named *sched)
 {
     for (struct group *g = l->groups; g != NULL; g = g->next) {
         if (g->site == site && g->sched == sched)
@@ -310,9 +313,10 @@ static enum lks_code group_nodes(struct telling *l)
     const struct lks_state *s = l->v->state;
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct lks_node *n = &s->nodes[i];
-        if (!is_driven(s, n))
+        const struct lks_drain_named *sched = n->placed && n->asset == 0 ? lists_of(s, n) : NULL;
+        if (sched == NULL)
             continue;
-        struct group *g = group_of(l, n->site, s->pools[n->pool].sched);
+        struct group *g = group_of(l, n->site, sched);
         if (g == NULL)
             return lks_arena_fail(&l->memory, l->err);
         g->names[g->count++] = lks_state_name(s, i);
@@ -405,7 +409,7 @@ static enum lks_code put_group(struct telling *l, const struct group *g)
 {
     const struct lks_view_jobs *v = l->v;
     struct lks_str site = lks_state_text(v->state, g->site);
-    struct lks_str sched = lks_state_text(v->state, g->sched);
+    struct lks_str sched = lks_str_from(g->sched->name);
     const struct lks_sched_jobs *jobs = lks_sched_sites_jobs(v->sites, site, sched);
     struct link **of = jobs != NULL ? find_links(l, g, jobs) : NULL;
     uint32_t count = 0;
@@ -440,7 +444,7 @@ static void ask_anew(const struct telling *l)
     const struct lks_state *s = l->v->state;
     for (const struct group *g = l->groups; g != NULL; g = g->next) {
         if (lks_sched_sites_ask(l->v->sites, lks_state_text(s, g->site),
-                                lks_state_text(s, g->sched), l->v->now.mono, &ignored) != LKS_OK)
+                                lks_str_from(g->sched->name), l->v->now.mono, &ignored) != LKS_OK)
             return;
     }
 }

@@ -61,6 +61,8 @@ void lks_server_constants(struct lks_server *s)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf body = LKS_BUF((size_t)LKS_HEAD_TEXT_MAX * 2);
         struct lks_json_writer w = {.out = &body};
         lks_json_begin(&w, NULL, '{');
+        if ((told & LKS_TOLD_BARRED) != 0)
+            lks_json_bool(&w, "barred", true);
         if ((told & LKS_TOLD_CHANGING) != 0)
             lks_json_bool(&w, "changing", true);
         if (s->head[0] != '\0')

@@ -72,9 +72,14 @@ static enum lks_code check_bridges(const struct lks_config *c, struct lks_err *e
     lks_buf_init(&space, LKS_SECRET_MAX);
     if (check_ca("slurm.ca", c->slurm_ca, err) != LKS_OK ||
         check_ca("slurm.certificate", c->slurm_certificate, err) != LKS_OK ||
-        check_ca("slurm.key", c->slurm_key, err) != LKS_OK)
+        check_ca("slurm.key", c->slurm_key, err) != LKS_OK ||
+        check_ca("kubernetes.ca", c->kubernetes_ca, err) != LKS_OK ||
+        check_ca("kubernetes.certificate", c->kubernetes_certificate, err) != LKS_OK ||
+        check_ca("kubernetes.key", c->kubernetes_key, err) != LKS_OK ||
+        lks_secrets_slurm(c, &space, &token, err) != LKS_OK)
         return err->code;
-    return lks_secrets_slurm(c, &space, &token, err);
+    lks_buf_truncate(&space, 0);
+    return lks_secrets_kubernetes(c, &space, &token, err);
 }
 
 static enum lks_code check_store(const struct lks_config *c, struct lks_err *err)

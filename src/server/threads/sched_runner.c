@@ -3,30 +3,32 @@
 #include "core/actions/job_acts.h"
 #include "core/actions/sched_book.h"
 #include "core/actions/sched_truth.h"
+#include "core/admission/admit_policy.h"
 #include "core/campaign/campaign.h"
 #include "core/registry/book.h"
-#include "core/rows/pool.h"
 #include "core/state/lookup.h"
 #include "core/state/state.h"
 #include "drivers/sched/sched_drivers.h"
 #include "drivers/store/secrets.h"
 #include "server/auth/authz.h"
+#include "server/base/bridges.h"
 #include "server/base/secrets.h"
 #include "server/threads/client_parts.h"
 
 #include <stdlib.h>
 
 enum {
-    LOOK_MS = 500,       /* how often nodes that are due are looked for ... */
-    TROUBLE_MS = 10000,  /* ... or after that failed, or where no bridge is configured */
-    OPEN_MAX = 256,      /* conversations at a time */
-    PIECE = 64,          /* of them, that end before more nodes are looked for at once: each look
-                            reads all nodes */
-    SITES_MAX = 64,      /* the same about sites, besides */
-    LEADS_MAX = 16,      /* bridges that are told the epoch at once */
-    NODE_JOBS_MAX = 256, /* of one node that a change may touch */
-    WITHDRAWN_MAX = 64,  /* ends of what a scheduler advertised, each time */
-    ALARMS_MAX = 16,     /* alarms about sites and bridges that begin or end, the same */
+    LOOK_MS = 500,      /* how often nodes that are due are looked for ... */
+    TROUBLE_MS = 10000, /* ... or after that failed, or where no bridge is configured */
+    OPEN_MAX = 256,     /* conversations at a time */
+    PIECE = 64,         /* of them, that end before more nodes are looked for at once: each look
+                           reads all nodes */
+    SITES_MAX = 64,     /* the same about sites, besides */
+    LEADS_MAX = 16,     /* bridges that are told the epoch at once, */
+    POLICIES_MAX = 8,   /* and the policy of submissions, which is long */
+    WITHDRAWN_MAX = 64, /* ends of what a scheduler advertised, each time */
+    SCHED_SIZE = 64,    /* of the name of a scheduler, which is a row's */
+    ALARMS_MAX = 16,    /* alarms about sites and bridges, and slots, the same */
 };
 
 struct lks_sched_talk {
@@ -36,6 +38,7 @@ struct lks_sched_talk {
     const struct lks_sched_driver *driver;
     struct lks_dialog *dialog;
     char node[LKS_SCHED_NODE_MAX + 1];
+    char sched[SCHED_SIZE];
     bool whole;            /* about a site: */
     struct lks_call *site; /* the report, with the memory of the wish; NULL: it was sent */
 };
@@ -50,7 +53,7 @@ static bool keep_wish(struct lks_arena *arena, const struct lks_authz *authz,
     const struct lks_node *n = &s->nodes[due->node];
     *out = (struct lks_internal_wish){
         .site = lks_arena_copy(arena, lks_state_text(s, n->site)),
-        .sched = lks_arena_copy(arena, lks_state_text(s, s->pools[n->pool].sched)),
+        .sched = lks_str_from(due->sched),
         .turn = due->turn,
         .wish = due->wish,
     };
@@ -81,6 +84,23 @@ static enum lks_code take_nodes(struct lks_authz *authz, struct lks_internal *ow
     return LKS_OK;
 }
 
+/* slurmrestd lists no runs that ended: they are asked for where a bridge is, and where nothing is
+ * configured, so that this is reported. */
+static bool lists_runs(const struct lks_config *config, const struct lks_sched_site_due *due)
+{
+    struct lks_bridges_at at = {0};
+    struct lks_bridge b;
+    bool other = false;
+    while (lks_bridges_next(config, &at, &b)) {
+        if (!lks_bridges_serves(&b, due->sched, due->site))
+            continue;
+        if (lks_sched_driver_keeps_epoch(due->sched, b.url.ptr))
+            return true;
+        other = true;
+    }
+    return !other;
+}
+
 /* Whether the request is still meant: what is asked of a job may have ended since it was ordered.
  */
 static bool is_meant(struct lks_authz *authz, const struct lks_sched_site_due *due)
@@ -88,6 +108,8 @@ static bool is_meant(struct lks_authz *authz, const struct lks_sched_site_due *d
     const struct lks_sched_site_wish *wish = &due->wish;
     bool signals = wish->verb == LKS_SCHED_SITE_SIGNAL;
     struct lks_job_due act;
+    if (wish->verb == LKS_SCHED_SITE_RUNS)
+        return lists_runs(lks_daemon_config(authz->daemon), due);
     if (!signals && wish->verb != LKS_SCHED_SITE_REQUEUE)
         return true;
     if (!lks_job_acts_find(authz->state, wish->tag, due->site, wish->job,
@@ -107,9 +129,35 @@ static void keep_sites(struct lks_authz *authz, struct lks_internal *own,
         *out = (struct lks_internal_wish){.site = due[i].site,
                                           .sched = due[i].sched,
                                           .turn = due[i].turn,
+                                          .url = due[i].url,
                                           .whole = true,
                                           .site_wish = due[i].wish};
         out->site_wish.epoch = lks_engine_epoch(authz->engine);
+    }
+}
+
+/* Every bridge of a site writes the policy on its own host. */
+static void take_policies(struct lks_authz *authz, struct lks_internal *own, uint32_t max)
+{
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
+    const struct lks_admit_policy_how how = {config->slurm_stale_s, config->slurm_stale_closed,
+                                             config->slurm_publish != 0};
+    struct lks_sched_sites_policy_look look = {.book = lks_engine_book(authz->engine),
+                                               .how = &how,
+                                               .mono = authz->now.mono,
+                                               .speed = config->bmc_speed};
+    struct lks_bridges_at at = {0};
+    struct lks_bridge b;
+    max = max < POLICIES_MAX ? max : POLICIES_MAX;
+    while (max > 0 && lks_bridges_next(config, &at, &b)) {
+        const struct lks_sched_sites_bridge bridge = {b.site, lks_str_from(b.sched), b.url};
+        struct lks_sched_site_due due;
+        if (!lks_sched_driver_keeps_epoch(bridge.sched, b.url.ptr) ||
+            !lks_sched_sites_policy_due(&authz->sched.sites, authz->state, &look, &bridge,
+                                        &own->arena, &due))
+            continue;
+        keep_sites(authz, own, &due, 1);
+        max--;
     }
 }
 
@@ -124,16 +172,22 @@ static enum lks_code take_sites(struct lks_authz *authz, struct lks_internal *ow
     keep_sites(authz, own, due, count);
     own->full = own->full || (count == max && max > 0);
     max -= count;
-    uint64_t publish = lks_daemon_config(authz->daemon)->slurm_publish;
-    if (lks_sched_truth_due(&authz->sched, authz->state, publish != 0, authz->now.mono, max,
-                            &own->arena, due, &count, err) != LKS_OK)
+    bool publish = lks_daemon_config(authz->daemon)->slurm_publish != 0;
+    if (lks_sched_truth_due(&authz->sched, authz->state, publish, authz->now.mono, max, &own->arena,
+                            due, &count, err) != LKS_OK)
         return err->code;
+    keep_sites(authz, own, due, count);
+    max -= count;
+    if (lks_sched_sites_runs_due(&authz->sched.sites, authz->state, authz->now.mono, max,
+                                 &own->arena, due, &count) != LKS_OK)
+        return lks_arena_fail(&own->arena, err);
     keep_sites(authz, own, due, count);
     max -= count;
     if (lks_sched_reserve_due(&authz->sched, authz->state, lks_engine_book(authz->engine),
                               authz->now, max, &own->arena, due, &count, err) != LKS_OK)
         return err->code;
     keep_sites(authz, own, due, count);
+    take_policies(authz, own, max - count);
     return LKS_OK;
 }
 
@@ -171,6 +225,23 @@ static void look_at_sites(struct lks_authz *authz, struct lks_call *call, struct
     }
 }
 
+/* Stacks that nodes of a pool should run get slots. */
+static void give_slots(struct lks_authz *authz, struct lks_call *call)
+{
+    struct lks_sched_sites *sites = &authz->sched.sites;
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
+    uint32_t from = 0;
+    if (authz->now.mono < sites->slots || config->slurm_publish == 0)
+        return;
+    sites->slots = authz->now.mono + LKS_SCHED_TRUTH_SLOT_LOOK / config->bmc_speed;
+    for (uint32_t i = 0; i < ALARMS_MAX; i++) {
+        struct lks_event event = {.kind = LKS_EVENT_SCHED_SLOT};
+        if (!lks_sched_truth_slot_due(&authz->sched, authz->state, &from, &event.slot))
+            return;
+        advertise(authz, call, &event);
+    }
+}
+
 /* The same about lists of jobs that drains wait for. */
 static void look_at_lists(struct lks_authz *authz, struct lks_call *call, struct lks_arena *arena)
 {
@@ -187,14 +258,14 @@ static void look_at_lists(struct lks_authz *authz, struct lks_call *call, struct
 /* The same about bridges that keep epochs. */
 static void look_at_bridges(struct lks_authz *authz, struct lks_call *call, struct lks_arena *arena)
 {
-    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
-    struct lks_sched_lead_named list[LKS_CONFIG_NAMES_MAX];
+    struct lks_sched_lead_named list[LKS_BRIDGES_MAX];
     uint64_t epoch = lks_engine_epoch(authz->engine);
     size_t count = 0;
-    struct lks_str site, url;
-    for (size_t i = 0; i < all->count; i++) {
-        if (lks_str_cut(all->items[i], '=', &site, &url) && lks_sched_driver_keeps_epoch(url.ptr))
-            list[count++] = (struct lks_sched_lead_named){all->items[i], url};
+    struct lks_bridges_at at = {0};
+    struct lks_bridge b;
+    while (lks_bridges_next(lks_daemon_config(authz->daemon), &at, &b)) {
+        if (lks_sched_driver_keeps_epoch(lks_str_from(b.sched), b.url.ptr))
+            list[count++] = (struct lks_sched_lead_named){b.item, b.url};
     }
     for (uint32_t i = 0; i < ALARMS_MAX; i++) {
         struct lks_event event = {.kind = LKS_EVENT_SCHED_ALARM};
@@ -208,47 +279,46 @@ static void look_at_bridges(struct lks_authz *authz, struct lks_call *call, stru
 /* Every bridge learns the epoch, also one that is not written through now. */
 static void take_leads(struct lks_authz *authz, struct lks_internal *own)
 {
-    const struct lks_config_list *all = &lks_daemon_config(authz->daemon)->slurm_bridges;
     uint64_t epoch = lks_engine_epoch(authz->engine);
-    struct lks_str site, url;
-    for (size_t i = 0, count = 0; i < all->count && count < LEADS_MAX; i++) {
-        if (!lks_str_cut(all->items[i], '=', &site, &url) ||
-            !lks_sched_driver_keeps_epoch(url.ptr) ||
-            !lks_sched_lead_due(&authz->sched.lead, url, epoch, authz->now.mono))
+    struct lks_bridges_at at = {0};
+    struct lks_bridge b;
+    for (size_t count = 0;
+         count < LEADS_MAX && lks_bridges_next(lks_daemon_config(authz->daemon), &at, &b);) {
+        if (!lks_sched_driver_keeps_epoch(lks_str_from(b.sched), b.url.ptr) ||
+            !lks_sched_lead_due(&authz->sched.lead, b.url, epoch, authz->now.mono))
             continue;
         count++;
         own->wishes[own->count++] =
-            (struct lks_internal_wish){.site = lks_arena_copy(&own->arena, site),
-                                       .sched = LKS_STR("slurm"),
+            (struct lks_internal_wish){.site = lks_arena_copy(&own->arena, b.site),
+                                       .sched = lks_str_from(b.sched),
                                        .whole = true,
-                                       .url = lks_arena_copy(&own->arena, url),
+                                       .url = lks_arena_copy(&own->arena, b.url),
                                        .site_wish = {.verb = LKS_SCHED_SITE_LEAD, .epoch = epoch}};
     }
 }
 
 /* A bridge whose site has no node, once for each configuration and as soon as the fleet has nodes:
  * its name is misspelt, or the node's. `doctor` has it for as long as it is so. */
-static void look_at_names(struct lks_authz *authz)
+static void log_names(struct lks_authz *authz)
 {
     const struct lks_config *config = lks_daemon_config(authz->daemon);
-    const struct lks_config_list *all = &config->slurm_bridges;
-    struct lks_str site, url;
+    struct lks_bridges_at at = {0};
+    struct lks_bridge b;
     if (authz->sched_config == config || authz->state->node_count == 0)
         return;
     authz->sched_config = config;
-    for (size_t i = 0; i < all->count; i++) {
-        if (!lks_str_cut(all->items[i], '=', &site, &url) ||
-            lks_sched_sites_known(authz->state, site))
+    while (lks_bridges_next(config, &at, &b)) {
+        char message[160];
+        const struct lks_log_field fields[] = {{"site", b.site}, {"url", b.url}};
+        if (lks_sched_sites_known(authz->state, b.site))
             continue;
-        const struct lks_log_field fields[] = {{"site", site}, {"url", url}};
-        lks_daemon_log(authz->daemon, LKS_LEVEL_WARNING,
-                       "slurm.bridges has a bridge for a site at which the fleet has no node; "
-                       "correct the site there or in the fleet's file",
-                       fields, 2);
+        snprintf(message, sizeof(message),
+                 "%s has a bridge for a site at which the fleet has no node; correct the site "
+                 "there or in the fleet's file",
+                 b.key);
+        lks_daemon_log(authz->daemon, LKS_LEVEL_WARNING, message, fields, 2);
     }
 }
-
-static void close_acts(struct lks_authz *authz, struct lks_call *call);
 
 void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
 {
@@ -259,9 +329,10 @@ void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call)
         lks_sched_book_unasked(&authz->sched, own->unasked);
     if (authz->following)
         return; /* the leader asks */
-    look_at_names(authz);
-    close_acts(authz, call);
+    log_names(authz);
+    lks_sched_runner_site_close(authz, call);
     withdraw(authz, call);
+    give_slots(authz, call);
     look_at_sites(authz, call, &own->arena);
     look_at_lists(authz, call, &own->arena);
     look_at_bridges(authz, call, &own->arena);
@@ -297,11 +368,33 @@ static void log_change(const struct lks_authz *authz, const struct lks_internal 
                        fields, 1);
 }
 
-static void hear_node(struct lks_authz *authz, uint32_t node, const struct lks_sched_said *said,
-                      uint64_t speed)
+static void hear_node(struct lks_authz *authz, uint32_t node, struct lks_str sched,
+                      const struct lks_sched_said *said, uint64_t speed)
 {
-    lks_sched_book_heard(&authz->sched, node, said, authz->now, speed);
-    lks_sched_truth_configured(&authz->sched, authz->state, node, said->configured);
+    lks_sched_book_heard(&authz->sched, node, sched, said, authz->now, speed);
+    lks_sched_truth_configured(&authz->sched, authz->state, node, sched, said->configured);
+}
+
+/* What an answer says besides its drain. */
+static void tell_others(struct lks_authz *authz, struct lks_call *call, uint32_t node)
+{
+    const struct lks_internal *own = call->own;
+    struct lks_event event;
+    if (lks_sched_advertises(authz->state, node, own->sched.name) &&
+        lks_sched_advertised(authz->state, node, &own->sched.said, &event))
+        advertise(authz, call, &event);
+    if (lks_sched_book_outage(&authz->sched, authz->state, node, &event))
+        advertise(authz, call, &event);
+}
+
+/* What its schedulers say of it together. */
+static void tell_answer(struct lks_authz *authz, struct lks_call *call, uint32_t node)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_event event;
+    if (lks_sched_book_event(&authz->sched, authz->state, node, authz->now.mono, &event) &&
+        lks_authz_turn(authz, call, &event, NULL, &d))
+        lks_sched_book_told(&authz->sched, &event);
 }
 
 void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call)
@@ -310,238 +403,31 @@ void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call)
     uint64_t speed = lks_daemon_config(authz->daemon)->bmc_speed;
     bool failed = own->sched.why.code != LKS_OK;
     uint32_t node = lks_state_node(authz->state, own->name);
-    struct lks_event event;
+    struct lks_str sched = own->sched.name;
     call->status = 200;
     if (node == LKS_NO_NODE || authz->following)
         return;
-    log_change(authz, own, lks_sched_book_find(&authz->sched, node), failed);
-    lks_sched_book_after(&authz->sched, node, own->sched.said.after);
+    log_change(authz, own, lks_sched_book_find(&authz->sched, node, sched), failed);
+    lks_sched_book_after(&authz->sched, node, sched, own->sched.said.after);
     if (failed)
-        lks_sched_book_failed(&authz->sched, node, &own->sched.why, authz->now, speed);
+        lks_sched_book_failed(&authz->sched, node, sched, &own->sched.why, authz->now, speed);
     else
-        hear_node(authz, node, &own->sched.said, speed);
-    if (lks_sched_book_event(&authz->sched, node, &event))
-        lks_authz_record(authz, call, &event);
-    if (!failed && lks_sched_advertised(authz->state, node, &own->sched.said, &event))
-        advertise(authz, call, &event);
-    if (!failed && lks_sched_outage(authz->state, node, &own->sched.said, &event))
-        advertise(authz, call, &event);
-}
-
-/* Acts of changes on jobs ------------------------------------------------------------------ */
-
-static void turn(struct lks_authz *authz, struct lks_call *call, struct lks_event *event)
-{
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    (void)lks_authz_turn(authz, call, event, NULL, &d);
-}
-
-static void tell_acted(struct lks_authz *authz, struct lks_call *call,
-                       const struct lks_job_due *due, bool refused, const char *text)
-{
-    turn(authz, call,
-         &(struct lks_event){.kind = LKS_EVENT_JOB_ACTED,
-                             .acted = {.change = due->change,
-                                       .job = due->job,
-                                       .site = due->site,
-                                       .act = due->act,
-                                       .refused = refused,
-                                       .text = lks_str_from(text)}});
-}
-
-static void order(struct lks_authz *authz, const struct lks_job_due *due)
-{
-    struct lks_err ignored = {0}; /* it is asked for again by a later list */
-    const struct lks_sched_site_wish wish = {
-        .verb = due->act == LKS_JOB_SIGNAL ? LKS_SCHED_SITE_SIGNAL : LKS_SCHED_SITE_REQUEUE,
-        .job = due->job,
-        .signal = due->act == LKS_JOB_SIGNAL ? due->signal : LKS_STR(""),
-        .started = due->started,
-        .tag = due->change,
-    };
-    if (lks_sched_sites_order(&authz->sched.sites, due->site, due->sched, &wish, &ignored) !=
-        LKS_OK)
-        lks_job_acts_ended(&authz->sched.acts, due, true, authz->now.wall);
-}
-
-/* An act may be open for long: its answer was lost, or the controller was. */
-static bool drains_for(const struct lks_state *s, const struct lks_job_due *due)
-{
-    uint32_t node = lks_state_node(s, due->node);
-    return node != LKS_NO_NODE && s->nodes[node].change == due->change &&
-           lks_campaign_jobs_wanted(s, node);
-}
-
-/* Acts that no answer and no list will end: lists are taken only while a node of the site drains.
- */
-static void close_acts(struct lks_authz *authz, struct lks_call *call)
-{
-    struct lks_job_book *book = &authz->sched.acts;
-    struct lks_job_acts_at at = {0};
-    struct lks_job_due due;
-    if (authz->now.mono < book->look)
-        return;
-    book->look = authz->now.mono + LKS_JOB_ACTS_LOOK;
-    while (lks_job_acts_open(authz->state, &at, &due)) {
-        const char *why = lks_job_acts_old(book, &due, authz->now.wall)
-                              ? lks_campaign_jobs_closed(authz->state, &due)
-                              : NULL;
-        if (why != NULL)
-            tell_acted(authz, call, &due, true, why);
-    }
-    lks_job_acts_sweep(book, authz->state);
-}
-
-/* What is open for the site's jobs, by the list that came last. */
-static void run_acts(struct lks_authz *authz, struct lks_call *call,
-                     const struct lks_sched_site *site, bool fresh)
-{
-    struct lks_job_acts_at at = {0};
-    struct lks_job_due due;
-    while (lks_job_acts_next(authz->state, &at, &due)) {
-        if (!lks_str_eq(due.site, site->site) || !lks_str_eq(due.sched, site->sched))
-            continue;
-        enum lks_job_does does =
-            lks_job_acts_does(&authz->sched.acts, &due, &site->jobs, fresh, authz->now.wall);
-        if (does == LKS_JOB_SEND && !drains_for(authz->state, &due)) {
-            lks_job_acts_ended(&authz->sched.acts, &due, false, authz->now.wall);
-            tell_acted(authz, call, &due, true, "its node does not drain for the change any more");
-            continue;
-        }
-        if (does == LKS_JOB_SEND)
-            order(authz, &due);
-        if (does == LKS_JOB_OVER)
-            tell_acted(authz, call, &due, false, "it does not run any more");
-        if (does == LKS_JOB_DENIED)
-            tell_acted(authz, call, &due, true, lks_job_acts_why(&authz->sched.acts, &due));
-        if (does == LKS_JOB_OVER || does == LKS_JOB_DENIED)
-            lks_job_acts_ended(&authz->sched.acts, &due, false, authz->now.wall);
-    }
-}
-
-/* Nodes of the site that drain and whose jobs may be touched: their jobs are told. */
-static void tell_jobs(struct lks_authz *authz, struct lks_call *call,
-                      const struct lks_sched_site *site)
-{
-    const struct lks_state *s = authz->state;
-    struct lks_event_job list[NODE_JOBS_MAX];
-    for (uint32_t i = 0; i < s->node_count; i++) {
-        const struct lks_node *n = &s->nodes[i];
-        if (n->drained_by == 0 || !lks_str_eq(lks_state_text(s, n->site), site->site) ||
-            n->pool >= s->pool_count ||
-            !lks_str_eq(lks_state_text(s, s->pools[n->pool].sched), site->sched) ||
-            !lks_campaign_jobs_wanted(s, i))
-            continue;
-        struct lks_event event = {.kind = LKS_EVENT_SCHED_JOBS, .node = i};
-        event.sched_jobs.list = list;
-        event.sched_jobs.count =
-            lks_job_acts_on(&site->jobs, lks_state_name(s, i), list, NODE_JOBS_MAX);
-        if (event.sched_jobs.count > 0)
-            turn(authz, call, &event);
-    }
-}
-
-/* Acts that are open first: what is recorded behind that is fresh. */
-static void follow_list(struct lks_authz *authz, struct lks_call *call,
-                        const struct lks_internal_wish *w)
-{
-    const struct lks_sched_site *site =
-        lks_sched_sites_find(&authz->sched.sites, w->site, w->sched);
-    if (site == NULL)
-        return;
-    run_acts(authz, call, site, false);
-    tell_jobs(authz, call, site);
-    run_acts(authz, call, site, true);
-}
-
-static void follow_order(struct lks_authz *authz, struct lks_call *call)
-{
-    const struct lks_internal *own = call->own;
-    const struct lks_internal_wish *w = &own->site.wish;
-    enum lks_code code = own->site.why.code;
-    enum lks_job_act act =
-        w->site_wish.verb == LKS_SCHED_SITE_SIGNAL ? LKS_JOB_SIGNAL : LKS_JOB_REQUEUE;
-    bool refused = !own->site.unsent &&
-                   (code == LKS_E_REFUSED || code == LKS_E_DENIED || code == LKS_E_INVALID);
-    struct lks_job_due due;
-    if (!lks_job_acts_find(authz->state, w->site_wish.tag, w->site, w->site_wish.job, act, &due))
-        return;
-    if (code == LKS_E_NOT_FOUND && !own->site.unsent) {
-        lks_job_acts_missing(&authz->sched.acts, &due, own->site.why.msg, authz->now.wall);
-        return;
-    }
-    lks_job_acts_ended(&authz->sched.acts, &due, code != LKS_OK && !refused, authz->now.wall);
-    if (code == LKS_OK || refused)
-        tell_acted(authz, call, &due, refused, own->site.why.msg);
-}
-
-static void hear_reserve(struct lks_authz *authz, struct lks_internal *own, uint64_t speed)
-{
-    const struct lks_internal_wish *w = &own->site.wish;
-    if (lks_sched_reserve_told(&authz->sched, w->site, w->sched, &w->site_wish,
-                               &own->site.reservations, &own->site.why, authz->now, speed))
-        lks_sched_runner_log_reserve(authz, own);
-}
-
-static void hear_jobs(struct lks_authz *authz, struct lks_call *call, uint64_t speed)
-{
-    struct lks_internal *own = call->own;
-    const struct lks_internal_wish *w = &own->site.wish;
-    struct lks_sched_sites *sites = &authz->sched.sites;
-    lks_sched_runner_log_list(authz, own);
-    if (own->site.why.code == LKS_OK) {
-        lks_sched_sites_listed(sites, w->site, w->sched, &own->site.jobs, authz->now, speed);
-        follow_list(authz, call, w);
-    } else
-        lks_sched_sites_failed(sites, w->site, w->sched, own->site.why.msg, authz->now, speed);
-}
-
-void lks_sched_runner_site_said(struct lks_authz *authz, struct lks_call *call)
-{
-    struct lks_internal *own = call->own;
-    const struct lks_internal_wish *w = &own->site.wish;
-    uint64_t speed = lks_daemon_config(authz->daemon)->bmc_speed;
-    call->status = 200;
-    if (authz->following)
-        return;
-    switch (w->site_wish.verb) {
-    case LKS_SCHED_SITE_LEAD:
-        if (lks_sched_lead_told(&authz->sched.lead, w->url, w->site_wish.epoch, &own->site.why,
-                                authz->now, speed))
-            lks_sched_runner_log_lead(authz, own);
-        break;
-    case LKS_SCHED_SITE_PUBLISH:
-        lks_sched_runner_log_published(authz, own);
-        lks_sched_truth_told(&authz->sched, authz->state, w->site, w->sched, &w->site_wish,
-                             &own->site.why, authz->now, speed);
-        break;
-    case LKS_SCHED_SITE_RESERVATIONS:
-    case LKS_SCHED_SITE_RESERVE:
-    case LKS_SCHED_SITE_UNRESERVE:
-        hear_reserve(authz, own, speed);
-        break;
-    case LKS_SCHED_SITE_JOBS:
-        hear_jobs(authz, call, speed);
-        break;
-    case LKS_SCHED_SITE_SIGNAL:
-    case LKS_SCHED_SITE_REQUEUE:
-        lks_sched_runner_log_order(authz, own);
-        follow_order(authz, call);
-        break;
-    case LKS_SCHED_SITE_VERB_COUNT:
-        break;
-    }
+        hear_node(authz, node, sched, &own->sched.said, speed);
+    tell_answer(authz, call, node);
+    if (!failed)
+        tell_others(authz, call, node);
 }
 
 /* A conversation ---------------------------------------------------------------------------- */
 
-static void report(struct lks_client_thread *c, struct lks_str node,
+static void report(struct lks_client_thread *c, struct lks_str node, struct lks_str sched,
                    const struct lks_sched_said *said, const struct lks_err *why)
 {
     struct lks_call *call = lks_internal_call(c->daemon, LKS_INTERNAL_SCHED_SAID, 0);
     if (call == NULL)
         return; /* it is asked again later, as if no answer had come */
     call->own->name = lks_arena_copy(&call->own->arena, node);
+    call->own->sched.name = lks_arena_copy(&call->own->arena, sched);
     call->own->sched.why = *why;
     if (said != NULL)
         call->own->sched.said = *said;
@@ -575,30 +461,33 @@ static void talk_ended(struct lks_client_dialog *talk, const struct lks_err *why
         report_site(t, why);
     } else {
         t->driver->said(lks_talks_value(t->dialog), &said);
-        report(t->client, lks_str_from(t->node), &said, why);
+        report(t->client, lks_str_from(t->node), lks_str_from(t->sched), &said, why);
     }
     talk_free(t);
 }
 
-/* The bridges of a site in turn: one that failed is followed by the next. */
-static const char *choose_bridge(const struct lks_config *config, struct lks_str at, uint32_t turn)
+/* The bridges of a site to a scheduler in turn: one that failed is followed by the next. */
+static const char *choose_bridge(const struct lks_config *config, struct lks_str sched,
+                                 struct lks_str site, uint32_t turn)
 {
-    const struct lks_config_list *all = &config->slurm_bridges;
-    struct lks_str site, url, found[LKS_CONFIG_NAMES_MAX];
+    struct lks_str found[LKS_BRIDGES_MAX];
+    struct lks_bridges_at at = {0};
+    struct lks_bridge b;
     uint32_t count = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        if (lks_str_cut(all->items[i], '=', &site, &url) &&
-            (lks_str_eq(site, at) || lks_str_is(site, "*")))
-            found[count++] = url;
+    while (lks_bridges_next(config, &at, &b)) {
+        if (lks_bridges_serves(&b, sched, site))
+            found[count++] = b.url;
     }
     return count > 0 ? found[turn % count].ptr : NULL; /* the text of an item is terminated */
 }
 
-/* What slurmrestd knows us by; a bridge knows the certificate or the user. */
+/* What slurmrestd and API servers know us by; a bridge knows the certificate or the user. */
 static enum lks_code read_login(const struct lks_sched_talk *t, const struct lks_config *config,
                                 struct lks_buf *space, struct lks_sched_login *out,
                                 struct lks_err *err)
 {
+    if (t->driver == &lks_sched_kubernetes)
+        return lks_secrets_kubernetes(config, space, &out->token, err);
     if (t->driver != &lks_sched_slurmrestd)
         return LKS_OK;
     out->user = config->slurm_rest_user;
@@ -622,6 +511,8 @@ static enum lks_code begin_value(struct lks_sched_talk *t, const struct lks_inte
         wish.deadline = deadline;
         wish.jobs = &t->site->own->site.jobs;
         wish.listed = &t->site->own->site.reservations;
+        wish.runs = &t->site->own->site.runs;
+        wish.written = &t->site->own->site.written;
         wish.login = login;
         return t->driver->begin_site(value, &wish, err);
     }
@@ -638,21 +529,23 @@ static enum lks_code dial(struct lks_sched_talk *t, const struct lks_internal_wi
     struct lks_client_thread *c = t->client;
     const struct lks_config *config = lks_daemon_config(c->daemon);
     const char *url = NULL;
-    const char *place = w->url.len > 0 ? w->url.ptr : choose_bridge(config, w->site, w->turn);
+    const char *place =
+        w->url.len > 0 ? w->url.ptr : choose_bridge(config, w->sched, w->site, w->turn);
     if (place != NULL)
         t->driver = lks_sched_driver_at(w->sched, place, &url);
     if (t->driver == NULL)
         return lks_fail(err, LKS_E_NOT_FOUND,
                         "no bridge to %" LKS_STR_FMT " is configured for site '%" LKS_STR_FMT
-                        "'; add one to slurm.bridges in lockstepd.yaml",
-                        LKS_STR_ARG(w->sched), LKS_STR_ARG(w->site));
+                        "'; add one to %" LKS_STR_FMT ".bridges in lockstepd.yaml",
+                        LKS_STR_ARG(w->sched), LKS_STR_ARG(w->site), LKS_STR_ARG(w->sched));
     bool tls = lks_str_starts(lks_str_from(url), "https:");
-    bool shows = tls && config->slurm_certificate.len > 0;
+    const struct lks_bridges_tls files = lks_bridges_tls(config, w->sched);
+    bool shows = tls && files.certificate.len > 0;
     const struct lks_dialog_options options = {
         .peer = {.url = url,
-                 .ca = tls ? config->slurm_ca.ptr : NULL,
-                 .certificate = shows ? config->slurm_certificate.ptr : NULL,
-                 .key = shows ? config->slurm_key.ptr : NULL,
+                 .ca = tls ? files.ca.ptr : NULL,
+                 .certificate = shows ? files.certificate.ptr : NULL,
+                 .key = shows ? files.key.ptr : NULL,
                  .plain = true},
         .ops = w->whole ? t->driver->site_talk : t->driver->talk,
         .lanes = t->driver->lanes,
@@ -694,8 +587,10 @@ static struct lks_call *new_report(struct lks_client_thread *c, const struct lks
                                      &kept->sched,
                                      &kept->site_wish.job,
                                      &kept->site_wish.signal,
+                                     &kept->site_wish.after.id,
                                      &kept->site_wish.reservation.name,
                                      &kept->site_wish.reservation.nodes,
+                                     &kept->site_wish.policy,
                                      &kept->url};
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
         *texts[i] = lks_arena_copy(arena, *texts[i]);
@@ -720,6 +615,7 @@ static void begin(struct lks_client_thread *c, const struct lks_internal_wish *w
                                  .whole = w->whole,
                                  .site = site};
     snprintf(t->node, sizeof(t->node), "%" LKS_STR_FMT, LKS_STR_ARG(w->wish.node));
+    snprintf(t->sched, sizeof(t->sched), "%" LKS_STR_FMT, LKS_STR_ARG(w->sched));
     c->sched.talks = t;
     *(w->whole ? &c->sched.sites : &c->sched.open) += 1;
     if (dial(t, w, &err) == LKS_OK)
@@ -728,7 +624,7 @@ static void begin(struct lks_client_thread *c, const struct lks_internal_wish *w
         t->site->own->site.unsent = true;
         report_site(t, &err);
     } else
-        report(c, w->wish.node, NULL, &err);
+        report(c, w->wish.node, w->sched, NULL, &err);
     talk_free(t);
 }
 
@@ -762,7 +658,9 @@ void lks_sched_runner_take(struct lks_client_thread *c, const struct lks_call *c
     if (call->status != 200)
         return;
     c->sched.more = own->full;
-    if (lks_daemon_config(c->daemon)->slurm_bridges.count > 0)
+    struct lks_bridges_at at = {0};
+    struct lks_bridge any;
+    if (lks_bridges_next(lks_daemon_config(c->daemon), &at, &any))
         c->sched.due = mono + LOOK_MS;
     for (size_t i = 0; i < own->count; i++)
         begin(c, &own->wishes[i]);

@@ -10,6 +10,7 @@
 #include "server/call/internal.h"
 
 struct lks_client_thread;
+struct lks_sched_entry;
 struct lks_sched_talk;
 
 struct lks_sched_runner {
@@ -35,12 +36,7 @@ void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call);
 void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call);
 void lks_sched_runner_site_said(struct lks_authz *authz, struct lks_call *call);
 
-/* sched_runner_log.c: what came of a request about a site, for the log. The caller of the last two
- * knows that it is news. */
-void lks_sched_runner_log_list(const struct lks_authz *authz, const struct lks_internal *own);
-void lks_sched_runner_log_published(const struct lks_authz *authz, const struct lks_internal *own);
-void lks_sched_runner_log_order(const struct lks_authz *authz, const struct lks_internal *own);
-void lks_sched_runner_log_reserve(const struct lks_authz *authz, const struct lks_internal *own);
-void lks_sched_runner_log_lead(const struct lks_authz *authz, const struct lks_internal *own);
+/* sched_runner_site.c: acts on jobs that no answer and no list will end any more. */
+void lks_sched_runner_site_close(struct lks_authz *authz, struct lks_call *call);
 
 #endif

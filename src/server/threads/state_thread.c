@@ -158,6 +158,11 @@ static void send_post(struct lks_state_thread *t)
     t->post = NULL;
 }
 
+static bool is_barred(const struct lks_state *s, uint32_t node, lks_ms wall)
+{
+    return lks_node_status_step(s, node, wall, NULL) != LKS_BAR_COUNT;
+}
+
 static void touch(struct lks_state_thread *t, uint32_t node)
 {
     const struct lks_state *s = t->authz.state;
@@ -165,7 +170,8 @@ static void touch(struct lks_state_thread *t, uint32_t node)
         t->told = lks_daemon_grow(t->daemon, t->told, &t->told_room, s->node_count);
     }
     uint8_t told = (uint8_t)((lks_gate_mail(s, node) ? LKS_TOLD_MAIL : 0) |
-                             (s->nodes[node].changing != 0 ? LKS_TOLD_CHANGING : 0));
+                             (s->nodes[node].changing != 0 ? LKS_TOLD_CHANGING : 0) |
+                             (is_barred(s, node, t->authz.now.wall) ? LKS_TOLD_BARRED : 0));
     if (t->told[node] == told)
         return;
     t->told[node] = told;

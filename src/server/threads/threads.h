@@ -87,7 +87,7 @@ struct lks_news {
 };
 
 /* What the answer to a heartbeat of a node has, as bits. */
-enum { LKS_TOLD_MAIL = 1, LKS_TOLD_CHANGING = 2, LKS_TOLD_ALL = 3 };
+enum { LKS_TOLD_MAIL = 1, LKS_TOLD_CHANGING = 2, LKS_TOLD_BARRED = 4, LKS_TOLD_ALL = 7 };
 
 /* Which agents have something to fetch, and which nodes are changed, where that is new. */
 struct lks_post {

@@ -1,0 +1,220 @@
+#include "tests/kubernetes_model.h"
+
+#include "codec/format/json.h"
+#include "drivers/sched/kubernetes_read.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NODES "/api/v1/nodes/"
+#define PODS  "/api/v1/pods?fieldSelector=spec.nodeName%3D"
+#define OURS  LKS_KUBERNETES_READ_MARK
+#define THEIRS                                                                                     \
+    "{\"key\":\"example.com/spot\",\"value\":\"a \\\"b\\\" [c]\",\"effect\":\"NoSchedule\"}"
+
+/* Pods that are on every node and are no jobs. */
+#define OTHERS                                                                                     \
+    "{'metadata': {'name': 'dcgm', 'namespace': 'gpu', 'ownerReferences': [{'kind': 'DaemonSet', " \
+    "'controller': true}]}, 'spec': {'nodeName': '%s', 'containers': [{'resources': {'limits': "   \
+    "{'nvidia.com/gpu': '1'}}}]}, 'status': {'phase': 'Running'}}, {'metadata': {'name': 'web', "  \
+    "'namespace': 'default'}, 'spec': {'nodeName': '%s', 'containers': [{'resources': {'limits': " \
+    "{'cpu': '1'}}}]}, 'status': {'phase': 'Running'}}"
+
+static void put_time(struct lks_json_writer *w, const char *key, lks_ms at)
+{
+    char text[LKS_TIME_TEXT_SIZE];
+    lks_json_cstr(w, key, lks_time_text(at, text));
+}
+
+static void put_mark(const struct lks_schedsim *m, struct lks_str owner, struct lks_str reason,
+                     struct lks_json_writer *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HTTP_LINES_MAX);
+    struct lks_json_writer w = {.out = &text};
+    lks_json_write(&w, "{'owner': '%.*s', 'reason': '%.*s', 'epoch'?: %lu}", LKS_STR_ARG(owner),
+                   LKS_STR_ARG(reason), m->epoch);
+    lks_json_text(out, OURS, lks_buf_view(&text));
+}
+
+/* What the bridge's protocol says of the node, as the API server's object. */
+static void put_node(const struct lks_schedsim *m, const struct lks_doc *node, struct lks_buf *out)
+{
+    const struct lks_doc *drain = lks_doc_member(node, "drain");
+    const struct lks_doc *revision = lks_doc_member(node, "revision");
+    struct lks_str owner = lks_doc_text(drain, "owner"), name = lks_doc_text(node, "node"), rest;
+    bool ours = lks_str_starts(owner, "lockstep:");
+    struct lks_json_writer w = {.out = out};
+    if (ours)
+        (void)lks_str_cut(owner, ':', &rest, &owner);
+    lks_json_write(&w,
+                   "{'kind': 'Node', 'apiVersion': 'v1', 'metadata': {'name': '%.*s', "
+                   "'resourceVersion': '%ld', 'managedFields': [{'manager': 'kubelet', 'fieldsV1': "
+                   "{'f:status': {}}}",
+                   LKS_STR_ARG(name), (long)(revision != NULL ? revision->number : 0));
+    if (owner.len > 0)
+        lks_json_write(&w, "{'manager': '%.*s', 'fieldsV1': {'f:spec': {'f:unschedulable': {}}}}",
+                       LKS_STR_ARG(ours ? LKS_STR(LKS_KUBERNETES_READ_MANAGER) : owner));
+    lks_json_write(&w, "], 'annotations': {'example.com/rack': 'r1'");
+    if (ours)
+        put_mark(m, owner, lks_doc_text(drain, "reason"), &w);
+    lks_json_write(&w, "}}, 'spec': {'podCIDR': '10.0.0.0/24'");
+    if (owner.len > 0)
+        lks_json_bool(&w, "unschedulable", true);
+    lks_json_begin(&w, "taints", '[');
+    lks_json_raw(&w, NULL, LKS_STR(THEIRS));
+    if (ours)
+        lks_json_write(&w, "{'key': '%s', 'effect': 'NoSchedule'}", OURS);
+    lks_json_write(&w, "]}, 'status': {'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
+}
+
+/* The list of its pods is two pages. */
+static void put_pods(const struct lks_doc *node, bool second, lks_ms now, struct lks_buf *out)
+{
+    const struct lks_doc *jobs = lks_doc_member(node, "jobs");
+    char name[64];
+    struct lks_json_writer w = {.out = out};
+    snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(node, "node")));
+    lks_json_write(&w,
+                   "{'kind': 'PodList', 'apiVersion': 'v1', 'metadata': {'resourceVersion': '9', "
+                   "'continue'?: '%s'}, 'items': [",
+                   second ? "" : "eyJ2IjoibWV0YSJ9");
+    if (!second)
+        lks_json_write(&w, OTHERS, name, name);
+    size_t i = 0;
+    for (const struct lks_doc *d = second && jobs != NULL ? jobs->first : NULL; d != NULL;
+         d = d->next, i++) {
+        lks_json_write(&w,
+                       "{'metadata': {'name': 'train-%zu', 'namespace': 'default'}, 'spec': "
+                       "{'nodeName': '%s', 'containers': [{'resources': {'limits': "
+                       "{'nvidia.com/gpu': '8'}}}]}, 'status': {'phase': 'Running'",
+                       i, name);
+        put_time(&w, "startTime", now);
+        lks_json_write(&w, "}}");
+    }
+    lks_json_write(&w, "]}");
+}
+
+static void put_status(struct lks_schedsim_reply *out, const char *reason)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HTTP_BODY_MAX);
+    struct lks_json_writer w = {.out = &text};
+    struct lks_err err = {0};
+    LKS_ASSERT(lks_docs_init(&docs, "reply", &err) == LKS_OK);
+    bool good = lks_json_parse(lks_buf_view(&out->body), &docs, &err) == LKS_OK;
+    struct lks_str why = lks_doc_text(good ? docs.first : NULL, "error");
+    lks_json_write(&w,
+                   "{'kind': 'Status', 'apiVersion': 'v1', 'status': 'Failure', 'message': '%.*s', "
+                   "'reason': '%s', 'details': {'kind': 'nodes'}, 'code': %d}",
+                   LKS_STR_ARG(why), reason, out->status);
+    lks_buf_truncate(&out->body, 0);
+    lks_buf_add(&out->body, lks_buf_view(&text));
+}
+
+/* The same in the bridge's protocol; the reply in `out`. */
+static void forward(struct lks_schedsim *m, const char *node, const char *verb, const char *version,
+                    uint64_t epoch, const struct lks_buf *body, struct lks_schedsim_reply *out)
+{
+    struct lks_http_request r;
+    lks_http_request_init(&r);
+    r.method = body == NULL ? "GET" : strcmp(verb, "/drain") == 0 ? "PUT" : "POST";
+    lks_buf_addf(&r.path, "/v1/nodes/%s%s", node, verb);
+    if (body != NULL)
+        lks_buf_add(&r.body, lks_buf_view(body));
+    lks_http_request_header(&r, "If-Match", "\"%s\"", version);
+    lks_http_request_header(&r, "Lockstep-Epoch", "%" PRIu64, epoch);
+    lks_schedsim_take(m, &r, out);
+    lks_http_request_fini(&r);
+}
+
+static bool has_taint(const struct lks_doc *taints, const char *key)
+{
+    for (const struct lks_doc *d = taints->first; d != NULL; d = d->next) {
+        if (lks_str_is(lks_doc_text(d, "key"), key))
+            return true;
+    }
+    return false;
+}
+
+/* The parts of a drain are written together, and nothing of another owner goes with them. */
+static void check_spec(const struct lks_doc *patch, bool drain)
+{
+    const struct lks_doc *spec = lks_doc_member(patch, "spec");
+    const struct lks_doc *cordon = lks_doc_member(spec, "unschedulable");
+    const struct lks_doc *taints = lks_doc_member(spec, "taints");
+    LKS_ASSERT(taints != NULL && taints->kind == LKS_DOC_LIST && cordon != NULL);
+    LKS_ASSERT(has_taint(taints, "example.com/spot") && taints->count == (drain ? 2U : 1U));
+    LKS_ASSERT(has_taint(taints, OURS) == drain);
+    LKS_ASSERT(drain ? cordon->kind == LKS_DOC_BOOL && cordon->truth
+                     : cordon->kind == LKS_DOC_NULL);
+}
+
+static void patch_node(struct lks_schedsim *m, const char *node,
+                       const struct lks_http_request *request, struct lks_schedsim_reply *out)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0}, marks = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf order = LKS_BUF(LKS_HTTP_BODY_MAX);
+    struct lks_json_writer w = {.out = &order};
+    struct lks_err err = {0};
+    uint32_t at = lks_schedsim_find(m, lks_str_from(node));
+    char version[64], owner[LKS_SCHED_OWNER_MAX + 16];
+    LKS_ASSERT(lks_docs_init(&docs, "request", &err) == LKS_OK);
+    LKS_ASSERT(lks_docs_init(&marks, "mark", &err) == LKS_OK);
+    LKS_ASSERT(lks_json_parse(lks_buf_view(&request->body), &docs, &err) == LKS_OK);
+    const struct lks_doc *metadata = lks_doc_member(docs.first, "metadata");
+    const struct lks_doc *mark = lks_doc_member(lks_doc_member(metadata, "annotations"), OURS);
+    bool drain = mark != NULL && mark->kind == LKS_DOC_TEXT;
+    snprintf(version, sizeof(version), "%" LKS_STR_FMT,
+             LKS_STR_ARG(lks_doc_text(metadata, "resourceVersion")));
+    LKS_ASSERT(mark != NULL && at != UINT32_MAX && version[0] != '\0');
+    LKS_ASSERT(!drain || lks_json_parse(mark->text, &marks, &err) == LKS_OK);
+    check_spec(docs.first, drain);
+    const struct lks_doc *epoch = lks_doc_member(marks.first, "epoch");
+    snprintf(owner, sizeof(owner), "lockstep:%" LKS_STR_FMT,
+             LKS_STR_ARG(lks_doc_text(marks.first, "owner")));
+    lks_json_write(&w, "{'owner': '%s'", drain ? owner : m->nodes[at].now.owner);
+    lks_json_some(&w, "from", lks_str_from(m->nodes[at].now.owner));
+    lks_json_text(&w, "reason", lks_doc_text(marks.first, "reason"));
+    lks_json_end(&w, '}');
+    forward(m, node, drain ? "/drain" : "/release", version,
+            epoch != NULL ? (uint64_t)epoch->number : m->epoch, &order, out);
+}
+
+static void show(const struct lks_schedsim *m, struct lks_str path, struct lks_schedsim_reply *out)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HTTP_BODY_MAX);
+    struct lks_err err = {0};
+    LKS_ASSERT(lks_docs_init(&docs, "reply", &err) == LKS_OK);
+    if (lks_json_parse(lks_buf_view(&out->body), &docs, &err) != LKS_OK ||
+        lks_doc_member(docs.first, "jobs") == NULL)
+        return; /* a fault: it is as unreadable here */
+    if (lks_str_starts(path, PODS))
+        put_pods(docs.first, lks_str_find(path, LKS_STR("&continue=eyJ2IjoibWV0YSJ9")) >= 0, m->now,
+                 &text);
+    else
+        put_node(m, docs.first, &text);
+    lks_buf_truncate(&out->body, 0);
+    lks_buf_add(&out->body, lks_buf_view(&text));
+}
+
+void kubernetes_model_take(struct lks_schedsim *m, const struct lks_http_request *request,
+                           struct lks_schedsim_reply *out)
+{
+    struct lks_str path = lks_buf_view(&request->path);
+    bool pods = lks_str_starts(path, PODS), writes = strcmp(request->method, "PATCH") == 0;
+    char node[64];
+    LKS_ASSERT(pods || lks_str_starts(path, NODES));
+    size_t from = pods ? strlen(PODS) : strlen(NODES);
+    snprintf(node, sizeof(node), "%" LKS_STR_FMT, (int)(path.len - from), path.ptr + from);
+    node[strcspn(node, "?&")] = '\0';
+    if (writes)
+        patch_node(m, node, request, out);
+    else
+        forward(m, node, "", "", 0, NULL, out);
+    if (out->status == 200)
+        show(m, path, out);
+    else if (out->status != 0)
+        put_status(out, out->status == 404 ? "NotFound" : "Other");
+}
