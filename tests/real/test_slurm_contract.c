@@ -40,14 +40,16 @@ static const struct contract_side *side_of(const char *kind)
     return strstr(kind, "slurmrestd") != NULL ? &rest : &bridge;
 }
 
-/* False: there is none here, and the script has said why. */
+/* A folder for each kind: the kinds run side by side, and each has its peer's socket there. False:
+ * there is none here, and the script has said why. */
 static bool start(const char *kind, const char *build)
 {
     bool later = strstr(kind, "-later") != NULL;
     const char *peer = strstr(kind, "slurmrestd") != NULL ? "slurmrestd" : "bridge";
-    char program[PATH_SIZE], place[PATH_SIZE - 16], url[PATH_SIZE];
+    char program[PATH_SIZE], place[PATH_SIZE - 16], url[PATH_SIZE], inside[64];
     snprintf(program, sizeof(program), "%s/lockstep-slurm-bridge", build);
-    snprintf(place, sizeof(place), "%s%s/contract", build, later ? "/slurm-24.11" : "");
+    snprintf(place, sizeof(place), "%s%s/contract-%s", build, later ? "/slurm-24.11" : "", peer);
+    snprintf(inside, sizeof(inside), "/build/contract-%s", peer);
     snprintf(url, sizeof(url), "unix:%s/peer", place);
     const char *const here[] = {"python3", "tests/real/slurm_contract.py", peer, place, program,
                                 NULL};
@@ -56,7 +58,7 @@ static bool start(const char *kind, const char *build)
                                 "python3",
                                 "/srv/tests/real/slurm_contract.py",
                                 peer,
-                                "/build/contract",
+                                inside,
                                 "/build/lockstep-slurm-bridge",
                                 NULL};
     return contract_real_start(later ? root : here, url);
