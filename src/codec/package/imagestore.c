@@ -19,8 +19,8 @@ bool lks_imagestore_name(struct lks_str s)
            lks_str_find(s, LKS_STR(" ")) < 0;
 }
 
-static enum lks_code parse(const char *source, struct lks_str json, struct lks_docs *docs,
-                           struct lks_err *err)
+enum lks_code lks_imagestore_json(const char *source, struct lks_str json, struct lks_docs *docs,
+                                  struct lks_err *err)
 {
     if (json.len > LKS_IMAGESTORE_BYTES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "%s: more than %zu bytes", source,
@@ -86,7 +86,8 @@ static enum lks_code read_list(const struct list_kind *list, const char *source,
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_image_names names;
-    if (parse(source, json, &docs, err) != LKS_OK || begin_names(arena, &names, err) != LKS_OK)
+    if (lks_imagestore_json(source, json, &docs, err) != LKS_OK ||
+        begin_names(arena, &names, err) != LKS_OK)
         return err->code;
     const struct lks_doc *all =
         list->member != NULL ? lks_doc_member(docs.first, list->member) : docs.first;
@@ -194,7 +195,7 @@ enum lks_code lks_imagestore_chain(const char *source, struct lks_str json, stru
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_image_layers layers = {0};
-    if (parse(source, json, &docs, err) != LKS_OK)
+    if (lks_imagestore_json(source, json, &docs, err) != LKS_OK)
         return err->code;
     const struct lks_doc *diffs = lks_doc_member(lks_doc_member(docs.first, "rootfs"), "diff_ids");
     if (diffs == NULL || diffs->kind != LKS_DOC_LIST || diffs->count > LKS_IMAGESTORE_LAYERS_MAX)
@@ -254,7 +255,7 @@ enum lks_code lks_imagestore_parents(const char *source, struct lks_str json,
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_layer_parents parents = {0};
-    if (parse(source, json, &docs, err) != LKS_OK)
+    if (lks_imagestore_json(source, json, &docs, err) != LKS_OK)
         return err->code;
     if (docs.first == NULL || docs.first->kind != LKS_DOC_LIST)
         return lks_fail(err, LKS_E_INVALID, "%s: is no list of layers", source);

@@ -6,6 +6,7 @@
 #define LKS_CODEC_IMAGESTORE_H
 
 #include "base/arena.h"
+#include "codec/format/docs.h"
 
 #define LKS_IMAGESTORE_BYTES_MAX  ((size_t)8 << 20) /* of one file */
 #define LKS_IMAGESTORE_IMAGES_MAX 512
@@ -19,7 +20,8 @@
 struct lks_image_name {
     struct lks_str name;   /* as the store writes it */
     struct lks_str digest; /* of its manifest; empty: not known */
-    struct lks_str id;     /* Docker: digest of its configuration; else the id of its top layer */
+    struct lks_str id; /* Docker: digest of its configuration; containerd: its namespace; else the
+                          id of its top layer */
 };
 
 struct lks_image_names {
@@ -48,6 +50,10 @@ bool lks_imagestore_id(struct lks_str s);
 
 /* Whether it is a name that can stand for an image. */
 bool lks_imagestore_name(struct lks_str s);
+
+/* One file of a store as a document; the caller owes lks_docs_fini(), whatever the result. */
+enum lks_code lks_imagestore_json(const char *source, struct lks_str json, struct lks_docs *docs,
+                                  struct lks_err *err) LKS_MUST_CHECK;
 
 /* Docker's repositories.json. `source` is how messages call the file, here and below. */
 enum lks_code lks_imagestore_docker(const char *source, struct lks_str json,
