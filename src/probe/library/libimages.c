@@ -2,12 +2,12 @@
 
 #include "codec/format/digest.h"
 #include "codec/notation/version.h"
+#include "probe/library/libcontainerd.h"
 
 #include <stdio.h>
 
 enum {
-    STRIDE = LKS_IMAGESTORE_ID_LEN + 1, /* from one id of a list to the next */
-    CONFIG_MAX = 1 << 20,               /* bytes of the configuration of one image */
+    CONFIG_MAX = 1 << 20, /* bytes of the configuration of one image */
     MEMORY_MAX = 64 << 20,
 };
 
@@ -16,6 +16,7 @@ static const char *const components[] = {"nccl", "rccl", "cudnn", "cuda"};
 /* A store, while it is read. */
 struct reading {
     struct lks_root *root;
+    const char *top;
     struct lks_arena arena;
     struct lks_buf text; /* of images, three fields each */
     size_t left;
@@ -46,7 +47,8 @@ static void add_stack(struct reading *r, const struct lks_image_name *image,
     lks_buf_addc(&r->text, '\t');
 }
 
-#define DOCKER "/var/lib/docker/image/overlay2"
+#define DOCKER_TOP "/var/lib/docker"
+#define DOCKER     DOCKER_TOP "/image/overlay2"
 
 /* A chain of layers has its own directory elsewhere, under a name that was drawn by lot. */
 static enum lks_code follow_chains(struct reading *r, struct lks_image_layers *layers,
@@ -126,13 +128,32 @@ static enum lks_code read_containers(struct reading *r, struct lks_err *err)
     return LKS_OK;
 }
 
-static const struct store {
-    const char *top;    /* the key of its answer */
-    const char *layers; /* the id of a layer and "/diff" follow */
+static enum lks_code take_image(void *ctx, const struct lks_image_name *image,
+                                const struct lks_image_layers *layers, struct lks_err *err)
+{
+    struct reading *r = ctx;
+    add_stack(r, image, layers);
+    return lks_buf_check(&r->text, err);
+}
+
+static enum lks_code read_containerd(struct reading *r, struct lks_err *err)
+{
+    return lks_libcontainerd_read(r->root, r->top, take_image, r, &r->left, err);
+}
+
+/* A kind of store. */
+struct kind {
+    const char *layers; /* behind the top of a store: the id of a layer and `files` follow */
+    const char *files;
     enum lks_code (*read)(struct reading *r, struct lks_err *err);
-} stores[] = {
-    {"/var/lib/docker", "/var/lib/docker/overlay2/", read_docker},
-    {CONTAINERS, CONTAINERS "/overlay/", read_containers},
+};
+static const struct kind docker = {"/overlay2/", "/diff/", read_docker};
+static const struct kind containers = {"/overlay/", "/diff/", read_containers};
+static const struct kind containerd = {LKS_LIBCONTAINERD_LAYERS, "/fs/", read_containerd};
+
+struct store {
+    const char *top; /* the key of its answer */
+    const struct kind *kind;
 };
 
 /* Asking ------------------------------------------------------------------------------------- */
@@ -145,10 +166,10 @@ struct question {
 static enum lks_code read_store(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
     const struct question *q = ctx;
-    LKS_CLEANUP(reading_fini) struct reading r = {.root = q->root};
+    LKS_CLEANUP(reading_fini) struct reading r = {.root = q->root, .top = q->store->top};
     lks_arena_init(&r.arena, MEMORY_MAX);
     lks_buf_init(&r.text, LKS_LIBIMAGES_BYTES_MAX);
-    if (q->store->read(&r, err) != LKS_OK || lks_buf_check(&r.text, err) != LKS_OK)
+    if (q->store->kind->read(&r, err) != LKS_OK || lks_buf_check(&r.text, err) != LKS_OK)
         return err->code;
     lks_buf_addf(out, "%zu\t%" LKS_STR_FMT, r.left, (int)r.text.len,
                  r.text.ptr != NULL ? r.text.ptr : "");
@@ -158,13 +179,15 @@ static enum lks_code read_store(void *ctx, struct lks_buf *out, struct lks_err *
 static bool is_stack(const struct lks_image_stack *image)
 {
     struct lks_str rest = image->layers, id;
-    size_t count = 0;
+    size_t count = 0, len = 0;
     while (rest.len > 0) {
         (void)lks_str_cut(rest, ' ', &id, &rest);
-        if (!lks_imagestore_id(id) || ++count > LKS_IMAGESTORE_LAYERS_MAX)
+        if (!(lks_imagestore_id(id) || lks_libcontainerd_layer(id)) ||
+            ++count > LKS_IMAGESTORE_LAYERS_MAX)
             return false;
+        len += id.len;
     }
-    bool whole = image->layers.len == 0 || image->layers.len + 1 == count * STRIDE;
+    bool whole = count == 0 || image->layers.len + 1 == len + count;
     return whole && lks_imagestore_name(image->name) &&
            (image->digest.len == 0 || lks_digest_valid(image->digest));
 }
@@ -196,7 +219,8 @@ struct telling {
     struct lks_probe *p;
     const struct lks_image_copy *copies;
     size_t count;
-    const struct store *store;
+    struct store store;
+    const char *layers;           /* where those of the store really lie */
     struct lks_image_stack image; /* being told */
     size_t told;                  /* images */
 };
@@ -205,14 +229,16 @@ struct telling {
 static bool layer_of(const struct telling *t, const struct lks_image_copy *c, size_t *layer,
                      struct lks_str *inner)
 {
-    size_t skip = strlen(t->store->layers), end = skip + LKS_IMAGESTORE_ID_LEN;
-    if (c->path.len <= end || memcmp(c->path.ptr, t->store->layers, skip) != 0)
+    struct lks_str rest = t->image.layers, id;
+    if (!lks_str_starts(c->path, t->layers))
         return false;
-    *inner = (struct lks_str){c->path.ptr + end, c->path.len - end};
-    for (size_t at = 0; at < t->image.layers.len && lks_str_starts(*inner, "/diff/");
-         at += STRIDE) {
-        if (memcmp(t->image.layers.ptr + at, c->path.ptr + skip, LKS_IMAGESTORE_ID_LEN) == 0) {
-            *layer = at / STRIDE;
+    struct lks_str path = {c->path.ptr + strlen(t->layers), c->path.len - strlen(t->layers)};
+    ptrdiff_t end = lks_str_find(path, lks_str_from(t->store.kind->files));
+    for (size_t at = 0; end >= 0 && rest.len > 0; at++) {
+        (void)lks_str_cut(rest, ' ', &id, &rest);
+        if (lks_str_eq(id, (struct lks_str){path.ptr, (size_t)end})) {
+            *layer = at;
+            *inner = (struct lks_str){path.ptr + end, path.len - (size_t)end};
             return true;
         }
     }
@@ -329,44 +355,79 @@ static const struct lks_left_out *left_out(const struct store *store,
     return NULL;
 }
 
+/* Copies have real paths, and the top of a store is often a link. */
+static bool find_layers(struct telling *t)
+{
+    char real[LKS_ROOT_PATH_MAX];
+    struct lks_err err;
+    const char *top = t->store.top;
+    if (lks_root_real(t->p->root, top, real, &err) == LKS_OK)
+        top = real;
+    t->layers = lks_arena_format(t->p->arena, "%s%s", top, t->store.kind->layers).ptr;
+    return t->layers != NULL;
+}
+
+static void tell_stacks(struct telling *t, struct lks_image_stacks *stacks)
+{
+    if (stacks->count > 0 && !find_layers(t))
+        return;
+    for (size_t i = 0; i < stacks->count; i++) {
+        t->image = stacks->list[i];
+        bool any = tell_image(t);
+        stacks->left += any && t->told == LKS_LIBIMAGES_TOLD_MAX;
+        t->told += any && t->told < LKS_LIBIMAGES_TOLD_MAX;
+    }
+    if (stacks->left > 0)
+        skip(t->p, &t->store,
+             lks_arena_format(t->p->arena, "%llu names were not inspected",
+                              (unsigned long long)stacks->left));
+}
+
 static void tell_store(struct telling *t, const struct lks_findings *found)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_LIBIMAGES_BYTES_MAX + 32);
-    struct question q = {t->p->root, t->store};
+    struct question q = {t->p->root, &t->store};
     struct lks_image_stacks stacks = {0};
     struct lks_err err = {0};
     enum lks_code code =
-        lks_libwalk_ask(t->p->root, "images", t->store->top, read_store, &q, &answer, &err);
+        lks_libwalk_ask(t->p->root, "images", t->store.top, read_store, &q, &answer, &err);
     if (code == LKS_E_NOT_FOUND)
         return;
     if (code == LKS_OK)
         code = lks_libimages_parse(lks_buf_view(&answer), t->p->arena, &stacks, &err);
-    if (code != LKS_OK) {
-        skip(t->p, t->store, lks_str_from(err.msg));
-        return;
-    }
-    if (stacks.count > 0 && left_out(t->store, found) != NULL) {
-        skip(t->p, t->store, LKS_STR("not all of their layers were searched"));
-        return;
-    }
-    for (size_t i = 0; i < stacks.count; i++) {
-        t->image = stacks.list[i];
-        bool any = tell_image(t);
-        stacks.left += any && t->told == LKS_LIBIMAGES_TOLD_MAX;
-        t->told += any && t->told < LKS_LIBIMAGES_TOLD_MAX;
-    }
-    if (stacks.left > 0)
-        skip(t->p, t->store,
-             lks_arena_format(t->p->arena, "%llu names were not inspected",
-                              (unsigned long long)stacks.left));
+    if (code != LKS_OK)
+        skip(t->p, &t->store, lks_str_from(err.msg));
+    else if (stacks.count > 0 && left_out(&t->store, found) != NULL)
+        skip(t->p, &t->store, LKS_STR("not all of their layers were searched"));
+    else
+        tell_stacks(t, &stacks);
+}
+
+/* Those that containerd is configured for come last. */
+static void tell_configured(struct telling *t, const struct lks_findings *found)
+{
+    struct lks_str top;
+    struct lks_err err = {0};
+    enum lks_code code = lks_libcontainerd_root(t->p->root, t->p->arena, &top, &err);
+    t->store = (struct store){code == LKS_OK ? top.ptr : "containerd", &containerd};
+    if (code == LKS_OK)
+        tell_store(t, found);
+    else if (code != LKS_E_NOT_FOUND)
+        skip(t->p, &t->store, lks_str_from(err.msg));
 }
 
 void lks_libimages_tell(struct lks_probe *p, const struct lks_image_copy *copies, size_t count,
                         const struct lks_findings *found)
 {
+    static const struct store stores[] = {{DOCKER_TOP, &docker}, {CONTAINERS, &containers}};
     struct telling t = {.p = p, .copies = copies, .count = count};
     for (size_t i = 0; i < LKS_COUNT(stores); i++) {
-        t.store = &stores[i];
+        t.store = stores[i];
         tell_store(&t, found);
     }
+    for (size_t i = 0; lks_libcontainerd_roots[i] != NULL; i++) {
+        t.store = (struct store){lks_libcontainerd_roots[i], &containerd};
+        tell_store(&t, found);
+    }
+    tell_configured(&t, found);
 }

@@ -2,10 +2,9 @@
  * Which images lie on the node, by name, and which of the copies that the library search found in
  * layers are theirs.
  *
- * The map from a name to its layers is read from the stores of Docker and of containers/storage
- * (Podman, CRI-O); that of containerd is a database that is not read. It is one answer for each
- * store, so that a capture holds names and layers and nothing of the images' configuration, where
- * passwords stand.
+ * The map from a name to its layers is read from the stores of Docker, of containers/storage
+ * (Podman, CRI-O) and of containerd. It is one answer for each store, so that a capture holds names
+ * and layers and nothing of the images' configuration, where passwords stand.
  */
 #ifndef LKS_PROBE_LIBIMAGES_H
 #define LKS_PROBE_LIBIMAGES_H

@@ -1,6 +1,7 @@
 #include "probe/library/libplaces.h"
 
 #include "base/compiler.h"
+#include "probe/library/libcontainerd.h"
 
 static const char *const kinds[] = {"system", "cuda", "python", "container", "process"};
 _Static_assert(LKS_COUNT(kinds) == LKS_PLACE_KIND_COUNT, "a name for each kind of place");
@@ -10,9 +11,8 @@ const char *lks_libplace_kind_name(enum lks_place_kind kind)
     return kinds[kind];
 }
 
-#define CONDA     "{miniconda3,anaconda3,miniforge3,mambaforge,micromamba,conda}"
-#define VENV      "{.venv,venv}"
-#define SNAPSHOTS "io.containerd.snapshotter.v1.{overlayfs,fuse-overlayfs}/snapshots/*/fs"
+#define CONDA "{miniconda3,anaconda3,miniforge3,mambaforge,micromamba,conda}"
+#define VENV  "{.venv,venv}"
 
 /* clang-format off */
 #define IN_HOME(at, whose)                                                                         \
@@ -62,9 +62,11 @@ const struct lks_place lks_places[] = {
 
     {LKS_PLACE_CONTAINER, "/var/lib/docker/{overlay2,fuse-overlayfs}/*/diff", "layers of Docker"},
     {LKS_PLACE_CONTAINER, "/var/lib/docker/vfs/dir/*", "layers of Docker"},
-    {LKS_PLACE_CONTAINER, "/var/lib/containerd/" SNAPSHOTS, "layers of containerd"},
-    {LKS_PLACE_CONTAINER, "/var/lib/rancher/{k3s,rke2}/agent/containerd/" SNAPSHOTS,
-     "layers of K3s and RKE2"},
+    {LKS_PLACE_CONTAINER, "/var/lib/containerd" LKS_LIBCONTAINERD_PLACES, "layers of containerd"},
+    {LKS_PLACE_CONTAINER, "/var/lib/rancher/k3s/agent/containerd" LKS_LIBCONTAINERD_PLACES,
+     "layers of K3s"},
+    {LKS_PLACE_CONTAINER, "/var/lib/rancher/rke2/agent/containerd" LKS_LIBCONTAINERD_PLACES,
+     "layers of RKE2"},
     {LKS_PLACE_CONTAINER, "/var/lib/containers/storage/overlay/*/diff", "layers of Podman, CRI-O"},
     {LKS_PLACE_CONTAINER, "/home/*/.local/share/containers/storage/overlay/*/diff",
      "layers of a user's Podman"},

@@ -1,5 +1,6 @@
 #include "probe/library/libsearch.h"
 
+#include "probe/library/libcontainerd.h"
 #include "probe/library/libread.h"
 #include "probe/library/loader.h"
 #include "probe/library/processes.h"
@@ -262,6 +263,10 @@ static void search_places(struct lks_libsearch *s)
         s->walk.place = &lks_place_loader;
         lks_loader_conf(&s->walk, visit_told, s);
     }
+    if (s->kind == LKS_PLACE_CONTAINER && s->containerd.pattern != NULL) {
+        s->walk.place = &s->containerd;
+        lks_libwalk_expand(&s->walk, "", lks_str_from(s->containerd.pattern + 1), visit_layer, s);
+    }
 }
 
 static bool processes_over(void *ctx)
@@ -348,11 +353,26 @@ static enum lks_code search_now(void *ctx, struct lks_buf *out, struct lks_err *
     return lks_buf_check(out, err);
 }
 
+/* The layers of a containerd whose root is configured. A failure is told with its images. */
+static void find_containerd(struct lks_libsearch *s)
+{
+    struct lks_str top;
+    struct lks_err err = {0};
+    if (lks_libcontainerd_root(s->root, s->arena, &top, &err) == LKS_OK)
+        s->containerd = (struct lks_place){
+            LKS_PLACE_CONTAINER,
+            lks_arena_format(s->arena, "%" LKS_STR_FMT LKS_LIBCONTAINERD_PLACES, LKS_STR_ARG(top))
+                .ptr,
+            "layers of containerd"};
+}
+
 enum lks_code lks_libsearch_kind(struct lks_libsearch *s, enum lks_place_kind kind,
                                  struct lks_findings *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = LKS_BUF(LKS_LIBSEARCH_BYTES_MAX);
     s->kind = kind;
+    if (kind == LKS_PLACE_CONTAINER)
+        find_containerd(s);
     if (lks_libwalk_ask(s->root, "search", lks_libplace_kind_name(kind), search_now, s, &answer,
                         err) != LKS_OK)
         return err->code;

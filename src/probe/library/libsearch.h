@@ -50,8 +50,10 @@ struct lks_libsearch {
     struct lks_seen *seen;  /* files that were found; in the arena */
     size_t copies, layers;
     enum lks_place_kind kind; /* that is being searched */
-    bool told;                /* in a directory the loader was told of */
-    struct lks_buf *out;      /* where its findings go */
+    struct lks_place
+        containerd;      /* its layers where its root is configured, if there is a pattern */
+    bool told;           /* in a directory the loader was told of */
+    struct lks_buf *out; /* where its findings go */
 };
 
 /* `limits` NULL: lks_libsearch_limits. */

@@ -29,7 +29,7 @@ const struct lks_probe_kind lks_probes[] = {
      lks_probe_containers, PROMISES(NULL), false},
     {"libraries",
      "every copy of NCCL, cuDNN, CUDA, RCCL and MIOpen in a list of places, and by the names of "
-     "the images in the stores of Docker, Podman and CRI-O (containerd's database is not read)",
+     "the images in the stores of Docker, Podman, CRI-O and containerd",
      lks_probe_libraries, PROMISES("nccl", "cudnn"), false},
 };
 const size_t lks_probe_count = LKS_COUNT(lks_probes);
