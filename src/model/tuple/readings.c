@@ -145,8 +145,8 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     {"shadow.*", LKS_READING_COPY, false,
      "a driver library in an image that hides the injected one"},
     {"image.*", LKS_READING_COPY, false,
-     "nccl, rccl, cudnn or cuda of an image on the node, by its name as Docker, Podman or CRI-O "
-     "keeps it; part is its digest"},
+     "nccl, rccl, cudnn or cuda of an image on the node, by its name as Docker, Podman, CRI-O or "
+     "containerd keeps it; part is its digest"},
     D("search.skipped", "a place that the library search skipped, and why"),
     D("probe.*", "a probe that did not finish, and why"),
 
