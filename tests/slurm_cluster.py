@@ -21,8 +21,10 @@ Slurm is the installed one, of 22.05 or later; tools/slurm-root.sh runs this wit
 """
 import ctypes
 import os
+import pathlib
 import platform
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -36,6 +38,7 @@ PR_SET_CHILD_SUBREAPER = 36
 GPU_MAJOR = 195  # of NVIDIA's devices: nothing answers there on a machine without a driver
 COMMAND_SECONDS = 120
 READY_SECONDS = 300
+PORT_LEAST, PORT_TRIES = 10000, 1000
 
 LOOPBACK = "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
 CONF = """\
@@ -72,15 +75,22 @@ MpiDefault=none
 
 
 def free_ports(count):
-    """As many ports of loopback that nothing has now, all different."""
-    held = [socket.socket() for _ in range(count)]
-    try:
-        for s in held:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in held]
-    finally:
-        for s in held:
-            s.close()
+    """As many ports of loopback that nothing has now, all different, and none that the kernel gives to a connection: a daemon
+    that starts later would find it taken."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
+        limit = int(f.read().split()[0])
+    ports, span = [], range(min(PORT_LEAST, limit // 2), limit)
+    for port in random.sample(span, min(PORT_TRIES, len(span))):
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise RuntimeError(f"only {len(ports)} ports of loopback below {limit} are free, and {count} are needed")
 
 
 def descendants():
@@ -222,8 +232,16 @@ class Cluster:
         self.wait_idle()
 
     def all_idle(self):
+        for name, daemon in self.daemons.items():
+            if daemon.poll() is not None:
+                raise RuntimeError(f"{name} ended with {daemon.returncode}:\n" + self.said(name))
         states = self.run("sinfo", "-h", "-N", "-o", "%T", check=False).stdout.split()
         return len(states) >= len(self.nodes) and set(states) == {"idle"}
+
+    def said(self, name):
+        """The end of what a daemon logged."""
+        texts = [pathlib.Path(self.path("log", name + end)) for end in (".out", ".log")]
+        return "".join(t.read_text(encoding="utf-8", errors="replace")[-2000:] for t in texts if t.exists())
 
     def down(self):
         """End the daemons, then whatever they left: a job's steps are daemons of their own."""

@@ -253,11 +253,17 @@ held() {
     lockstep node hold gpu003,gpu007 --reason "fans"
 }
 
+# slurm_settled: the cluster is there, or its process ended
+slurm_settled() {
+    grep -q ^ready slurm.log || ! kill -0 "$(cat slurm.pid)"
+}
+
 # slurm: a real slurmctld with gpu001 to gpu008, which 'make test-real' installs
 slurm() {
     python3 tests/slurm_cluster.py "$PWD/slurm" 8 gpu00 1 >slurm.log 2>&1 &
     echo $! >slurm.pid
-    until_true grep -q ^ready slurm.log
+    until_true slurm_settled
+    grep -q ^ready slurm.log || { cat slurm.log; return 1; }
     export SLURM_CONF=$PWD/slurm/slurm.conf
 }
 
