@@ -3,8 +3,8 @@
 #
 #     k8s.sh
 #
-# etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and kwok, which pretends to be the kubelets of nodes, are
-# built from the Go modules that tests/k8s/go.mod pins. The folder is ~/.cache/lockstep/k8s (LKS_K8S), where stages.yaml is beside
+# etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, helm and kwok, which pretends to be the kubelets of nodes,
+# are built from the Go modules that tests/k8s/go.mod pins. The folder is ~/.cache/lockstep/k8s (LKS_K8S), where stages.yaml is beside
 # them: how kwok's nodes and pods behave. Nothing is built where the folder's stamp has the same pins and the same Go. The first
 # build takes five to ten minutes of two cores and 4 GiB of disk. Exit status 77 with a line "missing ...": there is no Go for it.
 set -eu
@@ -38,6 +38,10 @@ if [ "$(cat "$place/stamp" 2>/dev/null)" != "$key" ]; then
         minor=${release#*.}
         flags="$flags -X $package.gitVersion=v$release -X $package.gitMajor=${release%%.*} -X $package.gitMinor=${minor%%.*}"
         flags="$flags -X $package.gitTreeState=clean -X $package.gitCommit=module"
+    done
+    # helm renders and lints for this release where no cluster is asked.
+    for package in helm.sh/helm/v3/pkg/chartutil helm.sh/helm/v3/pkg/lint/rules; do
+        flags="$flags -X $package.k8sVersionMajor=${release%%.*} -X $package.k8sVersionMinor=${minor%%.*}"
     done
     # More than two compilers at once need more memory than small machines have.
     GOFLAGS='-buildvcs=false -trimpath -mod=readonly -p=2' CGO_ENABLED=0 GOGC=400 nice -n 10 \
