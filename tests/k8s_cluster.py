@@ -34,9 +34,11 @@ PR_SET_PDEATHSIG = 1
 COMMAND_SECONDS = 120
 REQUEST_SECONDS = 20
 TOKEN_SECONDS = 3600
+CHART = pathlib.Path(__file__).resolve().parent.parent / "packaging" / "helm" / "lockstep"
 TOOL = pathlib.Path(__file__).resolve().parent.parent / "tools" / "k8s.sh"
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 USERS = {"admin": "system:masters", "system:kube-controller-manager": "", "system:kube-scheduler": ""}
+LOCKSTEPD = "system:serviceaccount:lockstep:lockstep"
 GPU = "nvidia.com/gpu"
 
 
@@ -180,11 +182,13 @@ class Cluster:
         shutil.rmtree(self.dir, ignore_errors=True)
         self.dir.mkdir(parents=True, mode=0o700)
         self.make_files()
-        # Deletions and evictions of pods, and all writes of the user of the tests; with their bodies.
+        # Deletions and evictions of pods, and all writes of the user of the tests; with their bodies. Everything else that lockstepd
+        # asks for, without.
         (self.dir / "audit.json").write_text(json.dumps({
             "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
             "rules": [{"level": "Request", "verbs": ["create", "update", "patch", "delete", "deletecollection"],
                        "resources": [{"group": "", "resources": ["pods", "pods/eviction", "nodes"]}]},
+                      {"level": "Metadata", "users": [LOCKSTEPD]},
                       {"level": "None"}]}))
         self.start("etcd")
         self.start("kube-apiserver")
@@ -233,10 +237,24 @@ class Cluster:
     def patch(self, path, body, manager="tests"):
         return self.ask("PATCH", f"{path}?fieldManager={manager}", body, kind="application/merge-patch+json")
 
-    def kubectl(self, *arguments):
-        return subprocess.run([self.programs / "kubectl", "--kubeconfig", self.path("admin.kubeconfig"), *arguments], check=True,
-                              timeout=COMMAND_SECONDS, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE).stdout
+    def tool(self, name, arguments, text):
+        made = subprocess.run([self.programs / name, "--kubeconfig", self.path("admin.kubeconfig"), *arguments],
+                              timeout=COMMAND_SECONDS, text=True, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=dict(os.environ, HOME=str(self.dir)))
+        if made.returncode != 0:
+            raise RuntimeError(f"{name} {' '.join(arguments)}: {made.stderr or made.stdout}")
+        return made.stdout
+
+    def kubectl(self, *arguments, text=""):
+        return self.tool("kubectl", arguments, text)
+
+    def helm(self, *arguments, text=""):
+        return self.tool("helm", arguments, text)
+
+    def install(self, values, name="lockstep", namespace="lockstep"):
+        """The chart, as `helm upgrade --install` leaves it."""
+        self.helm("upgrade", "--install", name, str(CHART), "--namespace", namespace, "--create-namespace", "--values", "-",
+                  text=json.dumps(values))
 
     def account_token(self, namespace, name, seconds=TOKEN_SECONDS):
         """A token of a service account, as the kubelet would renew it for a pod."""
