@@ -262,18 +262,28 @@ static void orders_that_are_not_carried_out(void)
 #define COMPUTE(n)  "\"nvmlDeviceGetComputeRunningProcesses " GPU "\",ok,\"0 " n "\"\n"
 #define GRAPHICS(n) "\"nvmlDeviceGetGraphicsRunningProcesses " GPU "\",ok,\"0 " n "\"\n"
 
+#define OF_NODE      "pid:[4026531836]"
+#define OF_CONTAINER "pid:[4026532301]"
+
 static const struct {
     const char *name, *nvml;
     bool module, kfd;
-    const char *said; /* NULL: idle */
+    const char *said;      /* NULL: idle */
+    const char *namespace; /* of PIDs; NULL: not captured */
 } machines[] = {
-    {"no GPU", NULL, false, false, NULL},
-    {"nothing runs", FIRST COMPUTE("0") GRAPHICS("0"), true, false, NULL},
-    {"a job runs", FIRST COMPUTE("2") GRAPHICS("0"), true, false, "2 GPU processes"},
-    {"one and a display", FIRST COMPUTE("1") GRAPHICS("2"), true, false, "3 GPU processes"},
-    {"a display", FIRST COMPUTE("0") GRAPHICS("1"), true, false, "1 GPU process"},
-    {"a GPU that does not tell", FIRST, true, false, "does not tell its processes"},
-    {"a process on an AMD GPU", NULL, false, true, "1 GPU process"},
+    {"no GPU", NULL, false, false, NULL, NULL},
+    {"nothing runs", FIRST COMPUTE("0") GRAPHICS("0"), true, false, NULL, NULL},
+    {"a job runs", FIRST COMPUTE("2") GRAPHICS("0"), true, false, "2 GPU processes", NULL},
+    {"one and a display", FIRST COMPUTE("1") GRAPHICS("2"), true, false, "3 GPU processes", NULL},
+    {"a display", FIRST COMPUTE("0") GRAPHICS("1"), true, false, "1 GPU process", NULL},
+    {"a GPU that does not tell", FIRST, true, false, "does not tell its processes", NULL},
+    {"a process on an AMD GPU", NULL, false, true, "1 GPU process", NULL},
+    {"nothing runs on the node", FIRST COMPUTE("0") GRAPHICS("0"), true, false, NULL, OF_NODE},
+    {"nothing runs in the container", FIRST COMPUTE("0") GRAPHICS("0"), true, false,
+     "hostPID: true", OF_CONTAINER},
+    {"a job runs in the container", FIRST COMPUTE("1") GRAPHICS("0"), true, false, "1 GPU process",
+     OF_CONTAINER},
+    {"a container without a GPU", NULL, false, false, NULL, OF_CONTAINER},
 };
 
 static void whether_anything_runs(void)
@@ -289,6 +299,8 @@ static void whether_anything_runs(void)
             lks_tree_file(&at.tree, "/root/sys/module/nvidia/version", "580.95.05\n");
         if (machines[i].kfd)
             lks_tree_dir(&at.tree, "/root/sys/class/kfd/kfd/proc/4711");
+        if (machines[i].namespace != NULL)
+            lks_tree_link(&at.tree, "/root/proc/self/ns/pid", machines[i].namespace);
         enum lks_code code = lks_idle_look(at.root, &out, &err);
         CHECK_CODE(code, machines[i].said != NULL ? LKS_E_REFUSED : LKS_OK);
         if (machines[i].said != NULL)

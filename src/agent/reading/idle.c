@@ -3,10 +3,15 @@
 #include "agent/reading/recheck.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { MEMORY_MAX = 1 << 20 };
 
 #define KFD_PROCESSES "/sys/class/kfd/kfd/proc" /* a folder for each process of AMD's driver */
+
+/* Of the machine itself: the kernel gives its first PID namespace this number. */
+#define PID_NAMESPACE   "/proc/self/ns/pid"
+#define FIRST_NAMESPACE "pid:[4026531836]"
 
 /* Without the module there is nothing to run a process on, whatever is in the slots. */
 static bool has_driver(struct lks_root *root)
@@ -62,6 +67,23 @@ static enum lks_code count_amd(struct lks_root *root, uint64_t *processes, struc
     return LKS_OK;
 }
 
+/* NVML lists the processes of the caller's PID namespace alone: in that of a container a busy GPU
+ * looks idle. A captured machine has no such link. */
+static enum lks_code check_namespace(struct lks_root *root, struct lks_err *err)
+{
+    char link[LKS_ROOT_PATH_MAX];
+    enum lks_code code =
+        has_driver(root) ? lks_root_link(root, PID_NAMESPACE, link, err) : LKS_E_NOT_FOUND;
+    if (code == LKS_E_NOT_FOUND || (code == LKS_OK && strcmp(link, FIRST_NAMESPACE) == 0))
+        return LKS_OK;
+    if (code != LKS_OK)
+        return lks_fail(err, LKS_E_REFUSED, "%s: cannot be read", PID_NAMESPACE);
+    return lks_fail(err, LKS_E_REFUSED,
+                    "GPU processes of other PID namespaces than %.64s cannot be seen; run the "
+                    "agent in that of the node (hostPID: true)",
+                    link);
+}
+
 static enum lks_code judge(struct lks_recheck *g, struct lks_buf *out, struct lks_err *err)
 {
     uint64_t processes = 0;
@@ -72,6 +94,8 @@ static enum lks_code judge(struct lks_recheck *g, struct lks_buf *out, struct lk
     if (processes > 0)
         return lks_fail(err, LKS_E_REFUSED, "%llu GPU process%s", (unsigned long long)processes,
                         processes > 1 ? "es" : "");
+    if (check_namespace(&g->root, err) != LKS_OK)
+        return err->code;
     lks_buf_add(out, LKS_STR("no GPU process\n"));
     return lks_buf_check(out, err);
 }
