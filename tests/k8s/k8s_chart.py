@@ -204,9 +204,9 @@ def captured(build, scratch):
 
 def check_captured(cluster, build, scratch):
     needed, all_paths = set(), set()
+    of = {packages: folders(cluster, {"packages": packages, "reads": MORE}) for packages in ("dpkg", "rpm")}
     for name, tree in captured(build, scratch).items():
-        packages = "rpm" if (tree / "var/lib/rpm").is_dir() else "dpkg"
-        paths = folders(cluster, {"packages": packages, "reads": MORE})
+        paths = of["rpm" if (tree / "var/lib/rpm").is_dir() else "dpkg"]
         # /var/run is a link to /run, which a captured tree has no need of.
         at = {p: "/var/run/cdi" if p == "/run/cdi" else p for p in paths}
         whole = readings(build, tree)
