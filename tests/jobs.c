@@ -106,6 +106,7 @@ static void tell_pool(struct line *l)
                                    .posture = word(l, 2),
                                    .enforce = word(l, 3),
                                    .stack = word(l, 4),
+                                   .sched = option(l, 5, "sched"),
                                    .stack_digest = stack(l, 4),
                                    .attested = flag(l, 5, "attested"),
                                    .deviations = flag(l, 5, "deviations"),

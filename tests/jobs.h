@@ -2,6 +2,7 @@
  * first of them what becomes true:
  *
  *     pool NAME POSTURE ENFORCE STACK [attested] [check=MS] [deviations] [drains] [on_drift=WORD]
+ *          [sched=WORD]
  *                                          STACK "-": none; drains: `drain_refused`
  *     publish STACK
  *     nodes HOSTS POOL [DOMAIN]            enrolled, booted and live

@@ -25,7 +25,7 @@ cli
 
 rooms='
 base: . term process
-codec: format notation time package program machine
+codec: format notation time package program machine kubernetes
 model: record schema facts tuple manifest
 core: stats compat check conform agentlink rows state entity fold registry gate governance
 core: firmware sched plan admission exposure view decision actions campaign procedure rules
@@ -49,9 +49,9 @@ hidden='engine:drivers engine:probe'
 # How many sources may see a header, by themselves or through others: what many see rebuilds them all,
 # and hides what each depends on. A header does not include the whole state; a source does.
 reach='
-core/state/state.h:189
+core/state/state.h:190
 core/rows/change.h:99
-core/decision/event.h:151
+core/decision/event.h:152
 core/plan/plan.h:50
 '
 whole='core/state/state.h'

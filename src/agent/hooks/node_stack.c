@@ -1,5 +1,7 @@
 #include "agent/hooks/node_stack.h"
 
+#include "codec/notation/collective_env.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -93,16 +95,9 @@ enum lks_code lks_node_stack_parse(struct lks_str bytes, struct lks_node_stack *
     return LKS_OK;
 }
 
-/* Variables that libraries for collectives and their transports read. */
 static bool is_ours(struct lks_str name)
 {
-    static const char *const families[] = {
-        "NCCL_", "RCCL_", "OFI_NCCL_", "TORCH_NCCL_", "MSCCL_", "MSCCLPP_", "UCX_", "FI_", "HSA_"};
-    for (size_t i = 0; i < LKS_COUNT(families); i++) {
-        if (lks_str_starts(name, families[i]))
-            return lks_str_is_variable(name) && name.len < LKS_NODE_STACK_TEXT_SIZE;
-    }
-    return false;
+    return lks_collective_env_is(name) && name.len < LKS_NODE_STACK_TEXT_SIZE;
 }
 
 bool lks_node_stack_add(struct lks_node_stack *s, struct lks_str name, struct lks_str value)

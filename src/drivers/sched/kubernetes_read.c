@@ -2,6 +2,7 @@
 
 #include "codec/format/json.h"
 #include "codec/format/json_list.h"
+#include "codec/kubernetes/pod.h"
 #include "drivers/sched/sched_said.h"
 
 #include <stdarg.h>
@@ -216,60 +217,6 @@ bool lks_kubernetes_read_node(struct lks_str body, struct lks_str name,
 
 /* Pods -------------------------------------------------------------------------------------- */
 
-/* Domains of the extended resources by which device plugins hand out GPUs, whole or in parts:
- * nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, amd.com/cpx_nps4. */
-static const char *const gpu_domains[] = {"nvidia.com/", "amd.com/"};
-
-static bool has_gpus(const struct lks_doc *amounts)
-{
-    const struct lks_doc *d =
-        amounts != NULL && amounts->kind == LKS_DOC_MAP ? amounts->first : NULL;
-    for (; d != NULL; d = d->next) {
-        for (size_t i = 0; i < LKS_COUNT(gpu_domains); i++) {
-            if (lks_str_starts(d->key, gpu_domains[i]) && !lks_str_is(d->text, "0"))
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool ask_for_gpus(const struct lks_doc *containers)
-{
-    const struct lks_doc *d = containers != NULL ? containers->first : NULL;
-    for (; d != NULL; d = d->next) {
-        const struct lks_doc *resources = lks_doc_member(d, "resources");
-        if (has_gpus(lks_doc_member(resources, "limits")) ||
-            has_gpus(lks_doc_member(resources, "requests")))
-            return true;
-    }
-    return false;
-}
-
-/* By a device plugin, or by a ResourceClaim: which device that is for does not matter. */
-static bool uses_gpus(const struct lks_doc *spec, const struct lks_doc *status)
-{
-    const struct lks_doc *claims = lks_doc_member(spec, "resourceClaims");
-    return (claims != NULL && claims->first != NULL) ||
-           lks_doc_member(status, "extendedResourceClaimStatus") != NULL ||
-           ask_for_gpus(lks_doc_member(spec, "containers")) ||
-           ask_for_gpus(lks_doc_member(spec, "initContainers"));
-}
-
-/* What belongs to the node itself, and is there for as long as the node is: pods of DaemonSets, and
- * those that its kubelet starts from files. */
-static bool is_of_node(const struct lks_doc *metadata)
-{
-    const struct lks_doc *owners = lks_doc_member(metadata, "ownerReferences");
-    if (lks_doc_member(lks_doc_member(metadata, "annotations"), "kubernetes.io/config.mirror") !=
-        NULL)
-        return true;
-    for (const struct lks_doc *d = owners != NULL ? owners->first : NULL; d != NULL; d = d->next) {
-        if (is_true(d, "controller") && lks_str_is(lks_doc_text(d, "kind"), "DaemonSet"))
-            return true;
-    }
-    return false;
-}
-
 static bool is_over(const struct lks_doc *status)
 {
     struct lks_str phase = lks_doc_text(status, "phase");
@@ -297,7 +244,7 @@ static bool add_pod(const struct lks_doc *pod, struct lks_str node, struct lks_k
     struct lks_str name = lks_doc_text(metadata, "name");
     if (name.len == 0 || !lks_str_eq(lks_doc_text(spec, "nodeName"), node))
         return false;
-    if (is_over(status) || is_of_node(metadata) || !uses_gpus(spec, status))
+    if (is_over(status) || lks_pod_is_of_node(metadata) || !lks_pod_uses_gpus(spec, status))
         return true;
     lks_ms until = ends(spec, status);
     if (to->count == 0) {
