@@ -239,6 +239,7 @@ void ctl_ports(struct ctl *c)
 {
     struct lks_str log = ctl_log(c);
     c->people = port_of(log, "people_port=");
+    c->webhook = port_of(log, "webhook_port=");
     c->agents = port_of(log, "agents_port=");
 }
 

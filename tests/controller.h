@@ -22,7 +22,8 @@ struct ctl {
     char socket[112];        /* "unix:..." */
     pid_t pid;               /* 0: none runs */
     const char *option;      /* one more for the next starts; NULL: none */
-    unsigned people, agents; /* ports of the one that runs */
+    unsigned people, agents; /* ports of the one that runs, */
+    unsigned webhook;        /* and that of API servers; 0: none */
 };
 
 /* `lockstepd init`; `more` are lines for its configuration. */

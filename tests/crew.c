@@ -40,6 +40,8 @@ static const struct {
     {"daemon_sched", "bridges"},
     {"daemon_drift", "leaseSweeps"},
     {"daemon_drift", "failSweep"},
+    {"daemon_webhook", "mutatePod"},
+    {"daemon_webhook", "validatePod"},
     {"daemon_admit", "admit"},
     {"daemon_admit", "override"},
     {"daemon_admit", "overrides"},

@@ -84,7 +84,7 @@ static const char *harmless_body(const struct lks_route *r)
 /* What the table says must come of a harmless call on the people's listener. */
 static int expected(const struct lks_route *r, enum lks_role role, const struct where *where)
 {
-    if (r->listener == LKS_LISTENER_AGENTS && twin_of(r) == NULL)
+    if (r->listener != LKS_LISTENER_PEOPLE && twin_of(r) == NULL)
         return 404;
     if (r->listener == LKS_LISTENER_AGENTS)
         r = twin_of(r);

@@ -2,6 +2,8 @@
 #ifndef LKS_SERVER_HANDLE_H
 #define LKS_SERVER_HANDLE_H
 
+#include "trust/x509.h"
+
 struct lks_call;
 struct lks_authz;
 
@@ -13,6 +15,11 @@ lks_preparer lks_handle_fleet_prepare;
 lks_handler lks_handle_health, lks_handle_ready, lks_handle_openapi, lks_handle_whoami,
     lks_handle_can, lks_handle_metrics, lks_handle_fleet, lks_handle_fleet_manifest,
     lks_handle_apply, lks_handle_pools;
+/* A certificate for the key of `request` (PEM), into call->issued and call->about; what is wrong
+ * with it into call->failed. It is made in the thread pool, and sent only if the state thread
+ * agrees. */
+void lks_handle_issue(struct lks_call *call, enum lks_x509_use use, struct lks_str name,
+                      struct lks_str request, int64_t seconds);
 /* handle_nodes.c */
 lks_handler lks_handle_past;
 lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_history, lks_handle_at,
@@ -88,6 +95,9 @@ lks_handler lks_handle_change_procedure, lks_handle_change_paper;
 /* handle_ticket.c */
 lks_preparer lks_handle_ticket_prepare;
 lks_handler lks_handle_ticket;
+/* handle_review.c */
+lks_preparer lks_handle_review_prepare;
+lks_handler lks_handle_review_mutate, lks_handle_review_validate;
 /* handle_endpoints.c */
 lks_handler lks_handle_endpoints, lks_handle_endpoint_put;
 /* handle_sweep.c */

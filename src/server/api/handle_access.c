@@ -1,7 +1,6 @@
 #include "core/rows/credential.h"
 #include "core/state/state.h"
 #include "server/api/handle.h"
-#include "server/api/issue.h"
 #include "server/api/routes.h"
 #include "server/auth/authz.h"
 #include "server/auth/lookup.h"

@@ -48,11 +48,10 @@ static void count_asked(struct lks_authz *authz, const struct lks_admit *a)
 
 /* A job counts once for each of its nodes, and once for its user and image: for the image of the
  * first reason of a kind, or, where that names none, for the job's first. */
-static void count_bar(struct lks_authz *authz, const struct lks_ask_admit *asked, uint32_t pool,
+static void count_bar(struct lks_authz *authz, const struct lks_authz_asked *asked, uint32_t pool,
                       const struct lks_admit_no *no, bool refused)
 {
     struct lks_authz_observed *o = &authz->observed[pool];
-    const struct lks_admit_image *images = asked->images.items;
     enum lks_bar bar = no->bar;
     struct lks_rec_refusal of = {
         .pool = lks_state_text(authz->state, authz->state->pools[pool].name),
@@ -67,7 +66,7 @@ static void count_bar(struct lks_authz *authz, const struct lks_ask_admit *asked
         return;
     of.node = LKS_STR("");
     of.user = asked->user;
-    of.image = no->image.len > 0 || asked->images.count == 0 ? no->image : images[0].ref;
+    of.image = no->image.len > 0 || asked->image_count == 0 ? no->image : asked->images[0].ref;
     lks_refused_add(&authz->refused, authz->questions, &of);
     o->bars |= UINT32_C(1) << bar;
     o->refused[bar]++;
@@ -79,7 +78,7 @@ static void count_bar(struct lks_authz *authz, const struct lks_ask_admit *asked
 }
 
 /* A reason without a pool is one of all the job's pools. */
-static void count_list(struct lks_authz *authz, const struct lks_ask_admit *asked,
+static void count_list(struct lks_authz *authz, const struct lks_authz_asked *asked,
                        const struct lks_admit *a, const struct lks_admit_list *list, bool refused)
 {
     const struct lks_state *s = authz->state;
@@ -98,13 +97,12 @@ static void count_list(struct lks_authz *authz, const struct lks_ask_admit *aske
     }
 }
 
-static void count_answer(struct lks_authz *authz, const struct lks_call *call,
-                         const struct lks_admit *a)
+void lks_handle_admit_count(struct lks_authz *authz, const struct lks_authz_asked *asked,
+                            const struct lks_admit *a)
 {
     authz->metrics.admissions[a->overridden ? LKS_ANSWER_OVERRIDDEN
                               : a->yes      ? LKS_ANSWER_YES
                                             : LKS_ANSWER_NO]++;
-    const struct lks_ask_admit *asked = LKS_ASKED(call, lks_ask_admit);
     lks_decisions_note(&authz->decisions, asked->job, asked->user, a);
     if (!make_room(authz))
         return;
@@ -262,7 +260,10 @@ void lks_handle_admit(struct lks_authz *authz, struct lks_call *call)
         return;
     }
     tell_true_time(authz, &a);
-    count_answer(authz, call, &a);
+    lks_handle_admit_count(authz,
+                           &(struct lks_authz_asked){ask.job, LKS_ASKED(call, lks_ask_admit)->user,
+                                                     ask.images, ask.image_count},
+                           &a);
     if (!a.yes || !start || begin_job(authz, call, &ask, &a))
         write_answer(authz, call, &ask, &a);
     lks_metrics_histogram_add(&authz->metrics.admission, (uv_hrtime() - began) / 1000);

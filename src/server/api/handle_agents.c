@@ -4,7 +4,6 @@
 #include "core/state/state.h"
 #include "model/tuple/tuple.h"
 #include "server/api/handle.h"
-#include "server/api/issue.h"
 #include "server/auth/authz.h"
 #include "server/base/daemon.h"
 #include "server/form/views.h"

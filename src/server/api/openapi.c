@@ -237,7 +237,7 @@ static void put_operation(struct lks_json_writer *w, const struct lks_route *r)
     lks_json_cstr(w, "summary", r->about);
     lks_json_cstr(w, "x-permission", lks_permission_words[r->permission]);
     lks_json_begin(w, "tags", '[');
-    lks_json_cstr(w, NULL, r->listener == LKS_LISTENER_AGENTS ? "agents" : "people");
+    lks_json_cstr(w, NULL, lks_listener_words[r->listener]);
     if (twin_of(r) != NULL)
         lks_json_cstr(w, NULL, "agents");
     lks_json_end(w, ']');
@@ -323,7 +323,8 @@ void lks_openapi_json(const char *version, struct lks_buf *out)
     lks_json_cstr(
         &w, "description",
         "The control plane of a fleet. Operations tagged `agents` are served to agents on "
-        "their own port, those tagged `people` to people.");
+        "their own port, those tagged `people` to people, and those tagged `webhook` to API "
+        "servers of Kubernetes, on a port that is off by default.");
     lks_json_end(&w, '}');
     put_paths(&w);
     put_components(&w);

@@ -1,11 +1,14 @@
 #include "server/api/routes.h"
 
+#include "codec/kubernetes/review.h"
 #include "core/state/heartbeat.h"
 #include "server/api/handle.h"
 #include "server/form/forms.h"
 
 #include <stdio.h>
 #include <string.h>
+
+const char *const lks_listener_words[] = {"people", "agents", "webhook", NULL};
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -650,6 +653,20 @@ const struct lks_route lks_routes[] = {
      .answer = &lks_form_seq, .flags = LKS_ROUTE_WRITE | LKS_ROUTE_REPORT,
      .handle = lks_handle_result,
      .about = "How a command ended; saying it again is harmless"},
+    {.method = "POST", .path = "/v1/kubernetes/mutate", .id = "mutatePod",
+     .listener = LKS_LISTENER_WEBHOOK, .permission = LKS_MAY_KNOW, .scope = LKS_SCOPE_NONE,
+     .query = &lks_query_review, .body_type = "application/json", .body_max = LKS_REVIEW_BYTES_MAX,
+     .answer_type = "application/json", .flags = LKS_ROUTE_OFTEN,
+     .prepare = lks_handle_review_prepare, .handle = lks_handle_review_mutate,
+     .about = "What is added to a pod of Kubernetes that is created: an AdmissionReview of "
+              "admission.k8s.io/v1 (docs/kubernetes.md)"},
+    {.method = "POST", .path = "/v1/kubernetes/validate", .id = "validatePod",
+     .listener = LKS_LISTENER_WEBHOOK, .permission = LKS_MAY_KNOW, .scope = LKS_SCOPE_NONE,
+     .query = &lks_query_review, .body_type = "application/json", .body_max = LKS_REVIEW_BYTES_MAX,
+     .answer_type = "application/json", .flags = LKS_ROUTE_OFTEN,
+     .prepare = lks_handle_review_prepare, .handle = lks_handle_review_validate,
+     .about = "Whether a pod of Kubernetes may be created; counted and logged as questions of "
+              "other schedulers, but for dry runs"},
     {.method = "POST", .path = "/v1/agent/check", .id = "check",
      .listener = LKS_LISTENER_AGENTS, .permission = LKS_MAY_REPORT, .scope = LKS_SCOPE_SELF,
      .body = &lks_ask_check, .body_max = 64 * KIB,

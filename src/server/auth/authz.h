@@ -118,6 +118,16 @@ void lks_authz_rates_set(struct lks_authz *authz, const struct lks_config *confi
 /* All but the engine. */
 void lks_authz_fini(struct lks_authz *authz);
 
+/* Who asked for a job, or for a pod, and with which images; user may be empty. */
+struct lks_authz_asked {
+    struct lks_str job, user;
+    const struct lks_admit_image *images;
+    size_t image_count;
+};
+/* An answer was given: it counts in metrics, the log of admissions and what was observed. */
+void lks_handle_admit_count(struct lks_authz *authz, const struct lks_authz_asked *asked,
+                            const struct lks_admit *a);
+
 /* Record what was observed since the last time, if that is a minute ago, or `now`. A follower keeps
  * it until it leads. */
 void lks_handle_admit_observe(struct lks_authz *authz, bool now);

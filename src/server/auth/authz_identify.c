@@ -98,6 +98,26 @@ static bool identify_agent(struct lks_authz *authz, struct lks_call *call)
     return false;
 }
 
+/* An API server: the listener's authority signed its certificate, and the configuration names it.
+ * Its own limits bound how often it asks. */
+static bool identify_webhook(struct lks_authz *authz, struct lks_call *call)
+{
+    const struct lks_config *config = lks_daemon_config(authz->daemon);
+    const struct lks_x509_about *about = &call->credential.certificate;
+    bool shown = call->credential.kind == LKS_CREDENTIAL_CERTIFICATE && about->name[0] != '\0';
+    for (size_t i = 0; i < config->webhook_clients.count && shown; i++) {
+        if (!lks_str_is(config->webhook_clients.items[i], about->name))
+            continue;
+        snprintf(call->identity, sizeof(call->identity), "webhook:%s", about->name);
+        authz->metrics.webhook_client_end = about->not_after;
+        return true;
+    }
+    lks_call_problem(call, LKS_E_DENIED,
+                     "the certificate is of '%s', and webhook.clients does not name that",
+                     shown ? about->name : "");
+    return false;
+}
+
 static bool answer_too_many(struct lks_call *call, lks_ms wait)
 {
     lks_call_problem_http(call, 429, "too-many-requests", "too many requests; try again in %llu ms",
@@ -170,6 +190,8 @@ bool lks_authz_identify(struct lks_authz *authz, struct lks_call *call)
     }
     if (authz->following && lks_forward_elsewhere(authz, call))
         return false;
+    if (call->route->listener == LKS_LISTENER_WEBHOOK)
+        return identify_webhook(authz, call);
     if (call->route->listener == LKS_LISTENER_AGENTS)
         return identify_agent(authz, call) && (call->admitted || in_rate(authz, call));
     bool known = identify_person(authz, call);

@@ -181,6 +181,13 @@ const struct lks_config_key lks_config_keys[] = {
      "certificate (PEM) that lockstepd shows to API servers, in place of a token"},
     {"kubernetes.key", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(kubernetes_key),
      "private key (PEM) of that certificate"},
+    {"webhook.listen", LKS_CONFIG_ADDRESS, "", 0, 0, NULL, false, AT(webhook_listen),
+     "address that API servers of Kubernetes send pods to before they create them; empty: none "
+     "(docs/kubernetes.md)"},
+    {"webhook.client_ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(webhook_client_ca),
+     "CA certificates (PEM) of the certificates that API servers show there"},
+    {"webhook.clients", LKS_CONFIG_HOSTS, "kube-apiserver", 0, 0, NULL, true, AT(webhook_clients),
+     "names in those certificates; others are refused before their request is read"},
     {"simulated.bridges", LKS_CONFIG_BRIDGES, "", 0, 0, NULL, true, AT(simulated_bridges),
      "bridges, as in slurm.bridges, to the scheduler of lockstep's own tests; no fleet manifest "
      "can name it"},

@@ -56,6 +56,9 @@ struct lks_config {
     struct lks_config_list simulated_bridges;
     struct lks_config_list kubernetes_bridges;
     struct lks_str kubernetes_ca, kubernetes_token_file, kubernetes_certificate, kubernetes_key;
+    struct lks_str webhook_listen; /* empty: no listener for API servers */
+    struct lks_str webhook_client_ca;
+    struct lks_config_list webhook_clients;
     struct lks_str slurm_ca, slurm_certificate, slurm_key;
     uint64_t slurm_publish; /* 1: yes */
     uint64_t slurm_stale_s;

@@ -284,11 +284,23 @@ static enum lks_code check_sockets(struct lks_config_reader *r, const struct lks
     return LKS_OK;
 }
 
+/* Without an authority nobody could be told from an API server. */
+static enum lks_code check_webhook(struct lks_config_reader *r, const struct lks_doc *top)
+{
+    const struct lks_config *c = r->out;
+    if (c->webhook_listen.len > 0 && c->webhook_client_ca.len == 0)
+        return LKS_CONFIG_FAIL(r, lks_doc_member(top, "webhook"),
+                               "client_ca: needed with listen: the file of the authority that "
+                               "signs certificates of API servers");
+    return LKS_OK;
+}
+
 enum lks_code lks_config_check(struct lks_config_reader *r, const struct lks_doc *top)
 {
     if (check_controller(r, top) != LKS_OK || check_metrics(r, top) != LKS_OK ||
         check_tickets(r, top) != LKS_OK || check_oidc(r, top) != LKS_OK ||
-        check_pull(r, top) != LKS_OK || check_bridges(r, top) != LKS_OK)
+        check_pull(r, top) != LKS_OK || check_bridges(r, top) != LKS_OK ||
+        check_webhook(r, top) != LKS_OK)
         return r->err->code;
     return check_sockets(r, top);
 }

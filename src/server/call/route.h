@@ -9,7 +9,13 @@
 struct lks_call;
 struct lks_authz;
 
-enum lks_listener { LKS_LISTENER_PEOPLE, LKS_LISTENER_AGENTS };
+enum lks_listener {
+    LKS_LISTENER_PEOPLE,
+    LKS_LISTENER_AGENTS,
+    LKS_LISTENER_WEBHOOK, /* API servers of Kubernetes */
+    LKS_LISTENER_COUNT,
+};
+extern const char *const lks_listener_words[]; /* in server/api/routes.c */
 
 /* Where the permission has to hold: server/auth/authz_permit.c has the rule of each. */
 enum lks_route_scope {

@@ -34,6 +34,9 @@ struct lks_query_apply {
     struct lks_str reason;
     struct lks_str from; /* empty: whatever the fleet is */
 };
+struct lks_query_review {
+    struct lks_str timeout;
+};
 struct lks_query_nodes {
     struct lks_ask_page page;
     struct lks_str component, version;

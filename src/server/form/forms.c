@@ -25,6 +25,9 @@ const struct lks_form lks_query_apply = ASK(query_apply, "ApplyQuery", "How a fl
     TAKES(query_apply, from, DIGEST,
         "of the fleet's manifest when the changes were read; refused if it differs now"),
     REASON_MAY(query_apply));
+const struct lks_form lks_query_review = ASK(query_review, "ReviewQuery",
+    "How a webhook is called",
+    TAKES(query_review, timeout, TEXT, "how long the API server waits; lockstepd ignores it"));
 const struct lks_form lks_query_page = ASK(query_page, "PageQuery", "A part of a list",
     PAGE(query_page));
 #define ROWS(name, about, view) ASK(query_page, name, about, PAGE_OF(query_page, view))

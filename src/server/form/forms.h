@@ -29,8 +29,8 @@ extern const struct lks_form lks_query_apply, lks_query_page, lks_query_login, l
     lks_query_observed, lks_query_stacks, lks_query_publish, lks_query_image, lks_query_cve,
     lks_query_one_cve;
 
-extern const struct lks_form lks_query_part, lks_query_artifact, lks_query_artifacts,
-    lks_query_images, lks_query_keys, lks_query_bundles, lks_query_overrides;
+extern const struct lks_form lks_query_review, lks_query_part, lks_query_artifact,
+    lks_query_artifacts, lks_query_images, lks_query_keys, lks_query_bundles, lks_query_overrides;
 
 /* forms_change.c */
 extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_flash,

@@ -19,6 +19,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { DAY_SECONDS = 86400 };
+
 /* What is counted of a pool's nodes. */
 struct lks_metrics_counts {
     uint32_t differs[LKS_DIFFERS_COUNT];
@@ -231,6 +233,29 @@ static void put_reasons(const struct lks_metrics *m, const struct lks_state *s, 
                 lks_state_text(s, s->pools[p].name), "reason", lks_bar_words[bar], counts[bar]);
         }
     }
+}
+
+static void put_reviews(const struct lks_metrics *m, const struct lks_metrics_now *about,
+                        struct lks_buf *out)
+{
+    static const char *const webhooks[LKS_WEBHOOK_COUNT] = {"mutate", "validate"};
+    static const char *const outcomes[LKS_REVIEWED_COUNT] = {"allowed", "patched", "warned",
+                                                             "refused"};
+    int64_t left = m->webhook_client_end - (int64_t)(about->now.wall / LKS_SECOND);
+    put_about(out, "lockstep_webhook_reviews", "counter",
+              "Pods that API servers of Kubernetes asked about, by webhook and answer.");
+    for (size_t w = 0; w < LKS_WEBHOOK_COUNT; w++) {
+        for (size_t i = 0; i < LKS_REVIEWED_COUNT; i++)
+            lks_buf_addf(
+                out, "lockstep_webhook_reviews_total{webhook=\"%s\",answer=\"%s\"} %" PRIu64 "\n",
+                webhooks[w], outcomes[i], m->reviews[w][i]);
+    }
+    put_histogram(out, "lockstep_webhook_seconds", "From a review until its answer is written.",
+                  &m->review);
+    if (m->webhook_client_end != 0)
+        put_gauge(out, "lockstep_webhook_client_days",
+                  "Whole days until the certificate ends that an API server showed last.",
+                  left > 0 ? (uint64_t)left / DAY_SECONDS : 0);
 }
 
 static void put_admissions(const struct lks_metrics *m, const struct lks_state *s,
@@ -471,6 +496,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
                   "From a batch's handing over until it is durable.", &m->commit);
     put_histogram(out, "lockstep_store_seconds", "The store's own part of it.", &m->store);
     put_admissions(m, s, out);
+    put_reviews(m, about, out);
     put_endpoints(s, about, out);
     put_changes(s, out);
     put_tickets(s, about->now.wall, out);

@@ -25,6 +25,16 @@ struct lks_metrics_pool {
     uint64_t interrupted[LKS_RUN_CAUSE_COUNT];
 };
 
+/* Answers to webhooks of Kubernetes. */
+enum lks_reviewed {
+    LKS_REVIEWED_ALLOWED, /* without a word, or no concern of lockstep */
+    LKS_REVIEWED_PATCHED,
+    LKS_REVIEWED_WARNED,
+    LKS_REVIEWED_REFUSED,
+    LKS_REVIEWED_COUNT
+};
+enum lks_webhook { LKS_WEBHOOK_MUTATE, LKS_WEBHOOK_VALIDATE, LKS_WEBHOOK_COUNT };
+
 enum lks_answer { LKS_ANSWER_YES, LKS_ANSWER_OVERRIDDEN, LKS_ANSWER_NO, LKS_ANSWER_COUNT };
 
 /* The state thread's own counts. */
@@ -34,7 +44,10 @@ struct lks_metrics {
     struct lks_histogram admission; /* from a question until its answer is written */
     uint64_t beats, calls, refused, stalls, snapshots, snapshots_unused;
     uint64_t admissions[LKS_ANSWER_COUNT];
-    uint64_t unanswered; /* jobs that schedulers started without an answer */
+    uint64_t reviews[LKS_WEBHOOK_COUNT][LKS_REVIEWED_COUNT];
+    struct lks_histogram review; /* from a review until its answer is written */
+    int64_t webhook_client_end;  /* of the certificate of the API server that asked last; 0: none */
+    uint64_t unanswered;         /* jobs that schedulers started without an answer */
     uint64_t decisions_dropped;
     uint64_t run_gaps;              /* in runs of schedulers, as recorded */
     struct lks_metrics_pool *pools; /* owned; by pool */

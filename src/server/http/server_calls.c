@@ -211,14 +211,30 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
     call->as_root = lks_httpd_header(x, LKS_FORWARD_ROOT) != NULL;
 }
 
+/* The listeners that there are, with the names that metrics give them. */
+struct listener {
+    const char *name;
+    const struct lks_httpd *httpd;
+};
+enum { LISTENERS = 4 };
+
+static size_t list_listeners(const struct lks_server *s, struct listener out[LISTENERS])
+{
+    size_t count = 0;
+    out[count++] = (struct listener){lks_listener_words[LKS_LISTENER_PEOPLE], s->people};
+    out[count++] = (struct listener){lks_listener_words[LKS_LISTENER_AGENTS], s->agents};
+    out[count++] = (struct listener){"socket", s->socket};
+    if (s->webhook != NULL)
+        out[count++] = (struct listener){lks_listener_words[LKS_LISTENER_WEBHOOK], s->webhook};
+    return count;
+}
+
 static void put_received(struct lks_buf *out, const struct lks_server *s, const char *name,
                          size_t offset)
 {
-    const struct {
-        const char *name;
-        const struct lks_httpd *httpd;
-    } all[] = {{"people", s->people}, {"agents", s->agents}, {"socket", s->socket}};
-    for (size_t i = 0; i < LKS_COUNT(all); i++) {
+    struct listener all[LISTENERS];
+    size_t count = list_listeners(s, all);
+    for (size_t i = 0; i < count; i++) {
         struct lks_httpd_counts counts = lks_httpd_counts(all[i].httpd);
         uint64_t value;
         memcpy(&value, (const char *)&counts + offset, sizeof(value));
@@ -267,24 +283,22 @@ static void put_certificate(const struct lks_server *s, struct lks_buf *out)
 /* Counts of the listeners, for the metrics. */
 static void put_counts(struct lks_server *s, struct lks_buf *out)
 {
-    const struct {
-        const char *name;
-        struct lks_httpd *httpd;
-    } all[] = {{"people", s->people}, {"agents", s->agents}, {"socket", s->socket}};
+    struct listener all[LISTENERS];
+    size_t count = list_listeners(s, all);
     lks_buf_addf(out, "# TYPE lockstep_http_requests counter\n"
                       "# HELP lockstep_http_requests Requests by listener.\n");
-    for (size_t i = 0; i < LKS_COUNT(all); i++)
+    for (size_t i = 0; i < count; i++)
         lks_buf_addf(out, "lockstep_http_requests_total{listener=\"%s\"} %llu\n", all[i].name,
                      (unsigned long long)lks_httpd_counts(all[i].httpd).requests);
     lks_buf_addf(out, "# TYPE lockstep_http_connections gauge\n"
                       "# HELP lockstep_http_connections Connections by listener.\n");
-    for (size_t i = 0; i < LKS_COUNT(all); i++)
+    for (size_t i = 0; i < count; i++)
         lks_buf_addf(out, "lockstep_http_connections{listener=\"%s\"} %u\n", all[i].name,
                      lks_httpd_counts(all[i].httpd).connections);
     lks_buf_addf(out,
                  "# TYPE lockstep_http_refused counter\n"
                  "# HELP lockstep_http_refused Connections and requests cut short, by cause.\n");
-    for (size_t i = 0; i < LKS_COUNT(all); i++) {
+    for (size_t i = 0; i < count; i++) {
         struct lks_httpd_counts c = lks_httpd_counts(all[i].httpd);
         lks_buf_addf(out,
                      "lockstep_http_refused_total{listener=\"%s\",cause=\"tls\"} %llu\n"
@@ -432,6 +446,12 @@ void lks_server_agents(void *ctx, struct lks_httpd_exchange *x,
         go_on(ctx, x, request, LKS_LISTENER_AGENTS);
     else if (call != NULL)
         lks_server_forget(ctx, call);
+}
+
+void lks_server_webhook(void *ctx, struct lks_httpd_exchange *x,
+                        const struct lks_httpd_request *request)
+{
+    go_on(ctx, x, request, LKS_LISTENER_WEBHOOK);
 }
 
 void lks_server_gone(void *ctx, struct lks_httpd_exchange *x)

@@ -71,6 +71,27 @@ static void plan_renewal(struct lks_server *s, struct lks_str certificate)
     s->renew_at = due > now ? due : now + RENEW_AGAIN_S;
 }
 
+static enum lks_code webhook_cas(const struct lks_config *config, struct lks_buf *out,
+                                 struct lks_err *err)
+{
+    lks_buf_init(out, LKS_X509_PEM_MAX * 8);
+    if (lks_file_read_plain(config->webhook_client_ca.ptr, out, err) != LKS_OK)
+        return lks_wrap(err, "webhook.client_ca");
+    return LKS_OK;
+}
+
+static enum lks_code reload_webhook(struct lks_server *s, const struct lks_config *config,
+                                    struct lks_str certificate, struct lks_str key,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
+    if (s->webhook == NULL)
+        return LKS_OK;
+    if (webhook_cas(config, &cas, err) != LKS_OK)
+        return err->code;
+    return lks_httpd_certificates(s->webhook, certificate, key, lks_buf_view(&cas), err);
+}
+
 static enum lks_code reload_certificates(struct lks_server *s, const struct lks_config *config,
                                          struct lks_err *err)
 {
@@ -91,6 +112,8 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
         return err->code;
     if (lks_httpd_certificates(s->people, lks_buf_view(&certificate), lks_buf_view(&key),
                                lks_buf_view(&d->secrets.ca), err) != LKS_OK)
+        return err->code;
+    if (reload_webhook(s, config, lks_buf_view(&certificate), lks_buf_view(&key), err) != LKS_OK)
         return err->code;
     plan_renewal(s, lks_buf_view(&certificate));
     return LKS_OK;
@@ -245,10 +268,10 @@ static bool has_enough(const struct lks_server *s, struct lks_call *call)
     return true;
 }
 
-/* What agents have to be prepared for does not wait for people. */
+/* What agents and API servers have to be prepared for does not wait for people. */
 static void start_prepare(struct lks_server *s, struct lks_call *call)
 {
-    if (call->route->listener != LKS_LISTENER_AGENTS) {
+    if (call->route->listener == LKS_LISTENER_PEOPLE) {
         lks_fair_queue_add(is_login(call) ? &s->logins : &s->bodies, call);
         return;
     }
@@ -323,6 +346,8 @@ static void on_terminate(uv_signal_t *signal, int number)
     lks_httpd_drain(s->people);
     lks_httpd_drain(s->agents);
     lks_httpd_drain(s->socket);
+    if (s->webhook != NULL)
+        lks_httpd_drain(s->webhook);
     lks_client_post(s->daemon->client, lks_mail_new(LKS_MAIL_STOP));
     lks_events_close(&s->events);
 }
@@ -332,7 +357,8 @@ static void close_all(struct lks_server *s)
     lks_httpd_free(s->people);
     lks_httpd_free(s->agents);
     lks_httpd_free(s->socket);
-    s->people = s->agents = s->socket = NULL;
+    lks_httpd_free(s->webhook);
+    s->people = s->agents = s->socket = s->webhook = NULL;
     lks_depot_server_stop(s->depot);
     lks_audit_close(&s->audit);
     uv_close((uv_handle_t *)&s->terminate, NULL);
@@ -405,6 +431,25 @@ static enum lks_code listen_here(struct lks_server *s, struct lks_httpd_options 
     return code == LKS_OK ? LKS_OK : lks_wrap(err, "socket");
 }
 
+/* API servers of Kubernetes: with the certificate of the other listeners, and an authority of its
+ * own for clients. */
+static enum lks_code listen_webhook(struct lks_server *s, struct lks_httpd_options o,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
+    const struct lks_config *c = lks_daemon_config(s->daemon);
+    if (webhook_cas(c, &cas, err) != LKS_OK)
+        return err->code;
+    o.address = c->webhook_listen.ptr;
+    o.body_max = lks_route_body_max(LKS_LISTENER_WEBHOOK);
+    o.client_ca = lks_buf_view(&cas);
+    o.clients = LKS_HTTPD_CLIENTS_REQUIRED;
+    if (lks_httpd_new(&s->loop, &o, lks_server_webhook, lks_server_gone, s, &s->webhook, err) !=
+        LKS_OK)
+        return lks_wrap(err, "webhook.listen");
+    return LKS_OK;
+}
+
 static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
@@ -440,7 +485,9 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
     if (lks_httpd_new(&s->loop, &o, lks_server_agents, lks_server_gone, s, &s->agents, err) !=
         LKS_OK)
         return lks_wrap(err, "agents.listen");
-    return listen_here(s, o, err);
+    return c->webhook_listen.len > 0 && listen_webhook(s, o, err) != LKS_OK
+               ? err->code
+               : listen_here(s, o, err);
 }
 
 static void start_handles(struct lks_server *s)

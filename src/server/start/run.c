@@ -139,13 +139,16 @@ static enum lks_code start(struct lks_daemon *d, const char *path, struct lks_er
 
 static void say_listening(const struct lks_daemon *d)
 {
-    char people[16], agents[16];
+    char people[16], agents[16], webhook[16] = "";
     snprintf(people, sizeof(people), "%u", lks_httpd_port(d->server->people));
     snprintf(agents, sizeof(agents), "%u", lks_httpd_port(d->server->agents));
+    if (d->server->webhook != NULL)
+        snprintf(webhook, sizeof(webhook), "%u", lks_httpd_port(d->server->webhook));
     struct lks_log_field fields[] = {
         {"version", lks_str_from(LKS_VERSION)},
         {"people_port", lks_str_from(people)},
         {"agents_port", lks_str_from(agents)},
+        {"webhook_port", lks_str_from(webhook)},
         {"socket", lks_daemon_config(d)->socket},
     };
     lks_daemon_log(d, LKS_LEVEL_INFO, "listening", fields, LKS_COUNT(fields));

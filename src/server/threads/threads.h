@@ -173,6 +173,7 @@ struct lks_server {
     uv_loop_t loop;
     struct lks_mailbox box;
     struct lks_httpd *people, *agents, *socket;
+    struct lks_httpd *webhook; /* NULL: no API server of Kubernetes asks here */
     uv_signal_t terminate, interrupt, hangup;
     uv_timer_t second; /* constants, keep-alives, the end of a drain */
     uv_prepare_t flush;
@@ -203,7 +204,7 @@ void lks_server_run(struct lks_server *s);
 void lks_server_fini(struct lks_server *s);
 
 /* server_calls.c: requests become calls, calls become answers. */
-lks_httpd_handler lks_server_people, lks_server_agents;
+lks_httpd_handler lks_server_people, lks_server_agents, lks_server_webhook;
 lks_httpd_gone lks_server_gone;
 void lks_server_answer(struct lks_server *s, struct lks_call *call);
 /* On to the state thread; or, where that is about to end, no. */
