@@ -53,6 +53,7 @@ lks_doctor_fn lks_doctor_limits;
 lks_doctor_fn lks_doctor_snapshot;
 lks_doctor_fn lks_doctor_login;
 lks_doctor_fn lks_doctor_served;
+lks_doctor_fn lks_doctor_webhook;
 lks_doctor_fn lks_doctor_followers;
 lks_doctor_fn lks_doctor_readings;
 /* doctor_lists.c: what its lists have. */

@@ -217,6 +217,32 @@ void lks_doctor_served(struct lks_doctor *d)
                    days);
 }
 
+/* API servers of Kubernetes. Without their listener there are no such metrics. */
+void lks_doctor_webhook(struct lks_doctor *d)
+{
+    uint64_t asked = 0, refused = 0, days = CERTIFICATE_SOON_DAYS;
+    if (!metric(d, "lockstep_http_requests_total{listener=\"webhook\"} ", &asked))
+        return;
+    (void)metric(d, "lockstep_http_refused_total{listener=\"webhook\",cause=\"tls\"} ", &refused);
+    (void)metric(d, "lockstep_webhook_client_days ", &days);
+    if (asked == 0) {
+        lks_doctor_fix(d, "kubectl get validatingwebhookconfigurations lockstep -o yaml");
+        lks_doctor_say(d, "webhook", NOTE,
+                       "no API server has asked about a pod since lockstepd started; refused "
+                       "connections: %" PRIu64 " (docs/kubernetes.md, \"Admission by webhook\")",
+                       refused);
+    } else if (days < CERTIFICATE_SOON_DAYS) {
+        lks_doctor_fix(d, "openssl x509 -enddate -noout -in CERTIFICATE-OF-THE-API-SERVER");
+        lks_doctor_say(d, "webhook", days > 0 ? NOTE : BAD,
+                       "the certificate that an API server shows ends in %" PRIu64
+                       " days; renew it, or its failure policy decides about pods",
+                       days);
+    } else {
+        lks_doctor_say(d, "webhook", GOOD,
+                       "API servers sent %" PRIu64 " requests since lockstepd started", asked);
+    }
+}
+
 /* A follower that is behind answers no admission. */
 void lks_doctor_followers(struct lks_doctor *d)
 {
