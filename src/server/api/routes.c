@@ -658,7 +658,7 @@ const struct lks_route lks_routes[] = {
      .query = &lks_query_review, .body_type = "application/json", .body_max = LKS_REVIEW_BYTES_MAX,
      .answer_type = "application/json", .flags = LKS_ROUTE_OFTEN,
      .prepare = lks_handle_review_prepare, .handle = lks_handle_review_mutate,
-     .about = "What is added to a pod of Kubernetes that is created: an AdmissionReview of "
+     .about = "Additions to a pod of Kubernetes that is created: an AdmissionReview of "
               "admission.k8s.io/v1 (docs/kubernetes.md)"},
     {.method = "POST", .path = "/v1/kubernetes/validate", .id = "validatePod",
      .listener = LKS_LISTENER_WEBHOOK, .permission = LKS_MAY_KNOW, .scope = LKS_SCOPE_NONE,

@@ -284,7 +284,7 @@ static enum lks_code check_sockets(struct lks_config_reader *r, const struct lks
     return LKS_OK;
 }
 
-/* Without an authority nobody could be told from an API server. */
+/* Without an authority any caller could pass as an API server. */
 static enum lks_code check_webhook(struct lks_config_reader *r, const struct lks_doc *top)
 {
     const struct lks_config *c = r->out;
