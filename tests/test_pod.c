@@ -19,6 +19,10 @@ enum { TEXT_MAX = 16 << 10 };
     "{\"metadata\":{\"name\":\"p\"," meta "},\"spec\":{\"containers\":[" C("," GPU) "]}}"
 #define BARE(cs, more) "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[" cs "]" more "}}"
 
+#define TERMS(list)                                                                                \
+    SPEC(",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"   \
+         "\"nodeSelectorTerms\":[" list "]}}}")
+
 static struct lks_doc *parse(struct lks_docs *docs, const char *text)
 {
     struct lks_err err = {0};
@@ -86,10 +90,12 @@ static const struct {
     {"no metadata", "{\"spec\":{}}", "expected a Pod with metadata and spec"},
     {"no containers", "{\"metadata\":{},\"spec\":{}}", "expected a Pod with containers"},
     {"an empty list", "{\"metadata\":{},\"spec\":{\"containers\":[]}}", "with containers"},
-    {"containers that are none", "{\"metadata\":{},\"spec\":{\"containers\":{}}}",
-     "expected a list of containers"},
+    {"containers that are none", "{\"metadata\":{},\"spec\":{\"containers\":{}}}", "expected list"},
     {"a container that is none", "{\"metadata\":{},\"spec\":{\"containers\":[1]}}",
-     "expected a container"},
+     "expected a map"},
+    {"affinity that is none", SPEC(",\"affinity\":[]"), "expected map"},
+    {"terms that are none", TERMS("1"), "expected a map"},
+    {"an environment that is none", BARE(C(",\"env\":{}," GPU), ""), "expected list"},
 };
 
 static void test_broken(void)
@@ -173,9 +179,6 @@ static void test_gangs(void)
 
 /* Nodes --------------------------------------------------------------------------------------- */
 
-#define TERMS(list)                                                                                \
-    SPEC(",\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"   \
-         "\"nodeSelectorTerms\":[" list "]}}}")
 #define IN(key, values) "{\"key\":\"" key "\",\"operator\":\"In\",\"values\":[" values "]}"
 #define HOST            "kubernetes.io/hostname"
 

@@ -25,8 +25,9 @@ DIGESTS = {"g1": "aaaaaaaaaaaa", "g2": "aaaaaaaaaaaa", "g3": "bbbbbbbbbbbb", "g4
 CLIENT = "kube-apiserver"
 OPEN = "ml"  # the namespace that opts in
 GPU = k8s_cluster.GPU
+KWOK = "pod-complete.stage.kwok.x-k8s.io/"  # pods of Jobs run until the test ends them
 GOOD, OLD = "reg/good:1", "reg/old:1"
-ENV = {"NCCL_IB_GID_INDEX": "3", "NCCL_IB_TC": "106"}  # of the stack
+ENV = {"NCCL_IB_GID_INDEX": "3", "NCCL_IB_TC": "106", "NCCL_IB_QPS_PER_CONNECTION": "4"}  # of the stack
 DENIED = re.compile(r"denied the request: lockstep does not admit this pod: pool train: ")
 
 
@@ -79,7 +80,7 @@ kind: Fleet
 name: here
 sites: {{here: {{}}}}
 pools:
-  train: {{posture: batch, stack: h200-train, sched: kubernetes, enforce: "{enforce}"}}
+  train: {{posture: dev, stack: h200-train, sched: kubernetes, enforce: "{enforce}"}}
 nodes:
   - {{hosts: "g[1-4]", pool: train, class: hgx-h200-8, site: here}}
 """)
@@ -92,7 +93,7 @@ nodes:
         self.start_lockstepd()
         self.set_pool(fleet)
         for image, nccl in ((GOOD, "2.28.9"), (OLD, "2.20.5")):
-            self.must("lockstep", "image", "add", image, "--nccl", nccl, "--reason", "test")
+            self.must("lockstep", "image", "add", image, "--nccl", nccl, "--cuda", "13.0.2", "--cudnn", "9.17.0", "--reason", "test")
 
     def must(self, *command):
         return subprocess.run(command, env=self.env, cwd=SOURCE, check=True, capture_output=True, text=True).stdout
@@ -116,7 +117,7 @@ nodes:
 
 
 def container(image=GOOD, gpus=8, **more):
-    limits = {GPU: str(gpus)} if gpus else {"cpu": "1"}
+    limits = {GPU: str(gpus), "cpu": str(8 * gpus)} if gpus else {"cpu": "1"}  # by its CPUs, the scheduler spreads a Job
     return dict({"name": "c", "image": image, "resources": {"limits": limits}}, **more)
 
 
@@ -128,7 +129,8 @@ def pod(name, *containers, namespace=OPEN, **spec):
 def gang(name, pods, gpus, namespace=OPEN):
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": namespace},
             "spec": {"completions": pods, "parallelism": pods, "completionMode": "Indexed", "backoffLimit": 0,
-                     "template": {"spec": {"restartPolicy": "Never", "containers": [container(gpus=gpus)]}}}}
+                     "template": {"metadata": {"annotations": {KWOK + "delay": "1h", KWOK + "jitter-delay": "1h"}},
+                                  "spec": {"restartPolicy": "Never", "containers": [container(gpus=gpus)]}}}}
 
 
 def daemons(name, namespace=OPEN):
@@ -232,7 +234,8 @@ def gangs(cluster):
     check("elsewhere a gang of 4 spreads over both digests", len({DIGESTS[n] for n in nodes}) == 2, nodes)
     nodes = place(cluster, "train", 4, 4)
     check("in the namespace it lands on one digest", len({DIGESTS[n] for n in nodes}) == 1, nodes)
-    cluster.patch("/api/v1/nodes/g1", {"metadata": {"labels": {"lockstep.dev/verdict": "drift"}}})
+    for node in ("g1", "g2"):
+        cluster.patch("/api/v1/nodes/" + node, {"metadata": {"labels": {"lockstep.dev/verdict": "drift"}}})
     nodes = place(cluster, "pair", 2, 8)
     check("and on nodes that conform", nodes == {"g3", "g4"}, nodes)
 
@@ -243,7 +246,7 @@ def killed(site, cluster):
     said = cluster.create(pod("late", container()))
     check("without lockstepd a pod with GPUs is refused where the policy is Fail", said.returncode != 0 and
           "failed calling webhook" in said.stderr, said.stderr)
-    for name, thing in (("cpu", pod("cpu", container(gpus=0))), ("system", pod("system", container(OLD), namespace="kube-system"))):
+    for name, thing in (("cpu", pod("cpu", container(gpus=0))), ("system", pod("system", container(OLD, gpus=1), namespace="kube-system"))):
         said = cluster.create(thing)
         namespace = thing["metadata"]["namespace"]
         check(f"pod {name} in {namespace} is created", said.returncode == 0, said.stderr)
@@ -253,7 +256,7 @@ def killed(site, cluster):
         [p for p in pods_of(cluster, "app%3Dmonitor") if p["status"].get("phase") == "Running"]) == len(NODES))
     cluster.kubectl("delete", "mutatingwebhookconfiguration", "lockstep")
     site.configure("webhook-observe.yaml")
-    wait("with the policy Ignore the pod is created", lambda: cluster.create(pod("late", container())).returncode == 0)
+    wait("with the policy Ignore the pod is created", lambda: cluster.create(pod("late", container(gpus=1))).returncode == 0)
     wait("and runs", lambda: cluster.is_running("late"))
 
 

@@ -1,5 +1,7 @@
 #include "codec/kubernetes/pod.h"
 
+#define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
+
 /* Domains of the extended resources by which device plugins hand out GPUs, whole or in parts:
  * nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, amd.com/cpx_nps4. */
 static const char *const gpu_domains[] = {"nvidia.com/", "amd.com/"};
@@ -84,18 +86,14 @@ static bool has_claims(const struct lks_doc *container)
     return claims != NULL && claims->first != NULL;
 }
 
-static enum lks_code read_containers(const struct lks_docs *docs, const char *key, bool init,
-                                     struct lks_pod *out, struct lks_err *err)
+static enum lks_code read_containers(const char *key, bool init, struct lks_pod *out,
+                                     struct lks_err *err)
 {
     const struct lks_doc *list = lks_doc_member(out->spec, key), *d = NULL;
     size_t at = 0;
     if (list == NULL || list->kind == LKS_DOC_NULL)
         return LKS_OK;
-    if (list->kind != LKS_DOC_LIST)
-        return lks_doc_fail(docs, list, err, "expected a list of containers");
     for (d = list->first; d != NULL; d = d->next, at++) {
-        if (d->kind != LKS_DOC_MAP)
-            return lks_doc_fail(docs, d, err, "expected a container");
         if (out->container_count == LKS_POD_CONTAINERS_MAX)
             return lks_fail(err, LKS_E_LIMIT, "more than %d containers in one pod",
                             LKS_POD_CONTAINERS_MAX);
@@ -189,20 +187,71 @@ static const struct lks_doc *map_of(const struct lks_doc *doc, const char *key)
     return d != NULL && d->kind == LKS_DOC_MAP ? d : NULL;
 }
 
+/* Members that are read and patched: of this kind, null or not there. */
+struct shape {
+    const char *key;
+    enum lks_doc_kind kind;
+    const struct shape *within; /* of a map, or of each element of a list; NULL: anything */
+};
+
+static const struct shape requirement_shapes[] = {{"values", LKS_DOC_LIST, NULL}, {0}};
+static const struct shape term_shapes[] = {{"matchExpressions", LKS_DOC_LIST, requirement_shapes},
+                                           {"matchFields", LKS_DOC_LIST, requirement_shapes},
+                                           {0}};
+static const struct shape node_rule_shapes[] = {{"nodeSelectorTerms", LKS_DOC_LIST, term_shapes},
+                                                {0}};
+static const struct shape any_map[] = {{0}};
+static const struct shape node_shapes[] = {{REQUIRED, LKS_DOC_MAP, node_rule_shapes}, {0}};
+static const struct shape mate_shapes[] = {{REQUIRED, LKS_DOC_LIST, any_map}, {0}};
+static const struct shape affinity_shapes[] = {
+    {"nodeAffinity", LKS_DOC_MAP, node_shapes}, {"podAffinity", LKS_DOC_MAP, mate_shapes}, {0}};
+static const struct shape container_shapes[] = {
+    {"env", LKS_DOC_LIST, any_map}, {"envFrom", LKS_DOC_LIST, any_map}, {0}};
+static const struct shape spec_shapes[] = {{"affinity", LKS_DOC_MAP, affinity_shapes},
+                                           {"nodeSelector", LKS_DOC_MAP, NULL},
+                                           {"containers", LKS_DOC_LIST, container_shapes},
+                                           {"initContainers", LKS_DOC_LIST, container_shapes},
+                                           {0}};
+
+static enum lks_code check_shapes(const struct lks_docs *docs, const struct lks_doc *map,
+                                  const struct shape *shapes, struct lks_err *err)
+{
+    if (map->kind != LKS_DOC_MAP)
+        return lks_doc_fail(docs, map, err, "expected a map");
+    for (const struct shape *s = shapes; s->key != NULL; s++) {
+        const struct lks_doc *d = lks_doc_member(map, s->key), *e = NULL;
+        if (d == NULL || d->kind == LKS_DOC_NULL)
+            continue;
+        if (d->kind != s->kind)
+            return lks_doc_fail(docs, d, err, "expected %s", lks_doc_kind_name(s->kind));
+        if (s->within != NULL && s->kind == LKS_DOC_MAP &&
+            check_shapes(docs, d, s->within, err) != LKS_OK)
+            return err->code;
+        for (e = s->kind == LKS_DOC_LIST && s->within != NULL ? d->first : NULL; e != NULL;
+             e = e->next) {
+            if (check_shapes(docs, e, s->within, err) != LKS_OK)
+                return err->code;
+        }
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_pod_read(const struct lks_docs *docs, const struct lks_doc *doc,
                            struct lks_pod *out, struct lks_err *err)
 {
     *out = (struct lks_pod){.metadata = map_of(doc, "metadata"), .spec = map_of(doc, "spec")};
     if (out->metadata == NULL || out->spec == NULL)
         return lks_doc_fail(docs, doc, err, "expected a Pod with metadata and spec");
+    if (check_shapes(docs, out->spec, spec_shapes, err) != LKS_OK)
+        return err->code;
     out->name = lks_doc_text(out->metadata, "name");
     if (out->name.len == 0)
         out->name = lks_doc_text(out->metadata, "generateName");
-    if (read_containers(docs, "containers", false, out, err) != LKS_OK)
+    if (read_containers("containers", false, out, err) != LKS_OK)
         return err->code;
     if (out->container_count == 0)
         return lks_doc_fail(docs, out->spec, err, "expected a Pod with containers");
-    if (read_containers(docs, "initContainers", true, out, err) != LKS_OK)
+    if (read_containers("initContainers", true, out, err) != LKS_OK)
         return err->code;
     out->gpus = lks_pod_uses_gpus(out->spec, NULL);
     out->of_node = lks_pod_is_of_node(out->metadata);
@@ -217,8 +266,7 @@ const struct lks_doc *lks_pod_terms(const struct lks_pod *pod)
 {
     const struct lks_doc *node = lks_doc_member(map_of(pod->spec, "affinity"), "nodeAffinity");
     const struct lks_doc *terms =
-        lks_doc_member(lks_doc_member(node, "requiredDuringSchedulingIgnoredDuringExecution"),
-                       "nodeSelectorTerms");
+        lks_doc_member(lks_doc_member(node, REQUIRED), "nodeSelectorTerms");
     return terms != NULL && terms->kind == LKS_DOC_LIST ? terms : NULL;
 }
 

@@ -103,7 +103,8 @@ static void warn_of_reasons(const struct lks_admit_pod *a, struct warnings *w)
     const struct lks_admit_list *no = &a->answer.warned;
     for (size_t i = 0; i < no->count && w->count < LKS_REVIEW_WARNINGS_MAX; i++) {
         struct lks_buf *out = next_warning(w);
-        lks_buf_add(out, LKS_STR("would refuse this pod if it enforced: "));
+        if (!a->enforces)
+            lks_buf_add(out, LKS_STR("would refuse this pod if it enforced: "));
         add_pool(out, a);
         add_reason(out, &no->items[i]);
     }
