@@ -398,8 +398,8 @@ const struct lks_doctor_check lks_doctor_checks[] = {
     {"served cert", LKS_DOCTOR_CONTROLLER, lks_doctor_served,
      "The certificate that lockstepd serves is valid for 30 days or more."},
     {"webhook", LKS_DOCTOR_CONTROLLER, lks_doctor_webhook,
-     "API servers of Kubernetes ask about pods, and their certificate is valid for 30 days or more; "
-     "only with webhook.listen."},
+     "With webhook.listen: API servers of Kubernetes ask about pods, with a certificate that is "
+     "valid for 30 days or more."},
     {"alarms", LKS_DOCTOR_CONTROLLER, lks_doctor_alarms, "No alarm is open."},
     {"admission", LKS_DOCTOR_CONTROLLER, lks_doctor_unanswered,
      "No scheduler reported jobs that it started without an answer, or a person closed the alarm."},
