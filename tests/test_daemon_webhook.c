@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -71,10 +72,18 @@ static struct lks_client *client_of(const struct scene *s, const struct lks_pair
     return client;
 }
 
+/* The authority that lockstepd knows API servers by, from its next reload on. */
+static void write_ca(const struct scene *s, struct lks_str text)
+{
+    char path[160];
+    struct lks_err err = {0};
+    snprintf(path, sizeof(path), "%s/api.ca", s->tree.path);
+    CHECK_CODE(lks_file_replace(path, text, &err), LKS_OK);
+}
+
 static bool begin(struct scene *s, const char *word)
 {
     char config[512], path[160];
-    struct lks_err err = {0};
     s->tree = lks_tree_new();
     lks_pki_authority(&s->authority);
     lks_pki_issue(
@@ -82,7 +91,7 @@ static bool begin(struct scene *s, const char *word)
         (struct lks_pki_wish){.use = LKS_X509_USER, .name = SERVER, .seconds = OWN_SECONDS},
         &s->own);
     snprintf(path, sizeof(path), "%s/api.ca", s->tree.path);
-    CHECK_CODE(lks_file_replace(path, lks_buf_view(&s->authority.certificate), &err), LKS_OK);
+    write_ca(s, lks_buf_view(&s->authority.certificate));
     snprintf(config, sizeof(config),
              "webhook: {listen: '127.0.0.1:0', client_ca: %s}\nhttp: {request_ms: %d}\n", path,
              DRIP_MS);
@@ -300,6 +309,35 @@ static void test_slow(void)
     end(&s);
 }
 
+static bool reload(struct scene *s, const char *logged)
+{
+    CHECK_INT(kill(s->crew.c.pid, SIGHUP), 0);
+    for (struct lks_wait w = {0};
+         lks_str_find(ctl_log(&s->crew.c), lks_str_from(logged)) < 0 && lks_wait(&w);) {
+    }
+    return CHECK_HAS(ctl_log(&s->crew.c), logged);
+}
+
+/* Of another authority, the one before counts no more; a file that is none changes nothing. */
+static void test_reload(void)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair other = {0};
+    struct scene s = {0};
+    if (begin(&s, "on")) {
+        write_ca(&s, LKS_STR("none\n"));
+        CHECK(reload(&s, "msg=\"not reloaded; all stays as it was\" cause=\"webhook.client_ca: "));
+        CHECK_INT(crew_ask(s.api, "POST", VALIDATE, REVIEW("Pod", "", ON_GPU1), &t), 200);
+        lks_pki_authority(&other);
+        write_ca(&s, lks_buf_view(&other.certificate));
+        CHECK(reload(&s, "msg=reloaded"));
+        struct lks_client *client = client_of(&s, &s.own);
+        CHECK_INT(crew_try(client, "POST", VALIDATE, REVIEW("Pod", "", ON_GPU1), &t), 403);
+        lks_client_free(client);
+    }
+    end(&s);
+}
+
 static void test_metrics(void)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -343,6 +381,7 @@ int main(void)
         {"a body that is too large", test_too_large},
         {"callers that are no API server", test_strangers},
         {"a body that does not come", test_slow},
+        {"another authority of API servers", test_reload},
         {"metrics", test_metrics},
         {"no listener", test_off},
         {0},

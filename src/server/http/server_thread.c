@@ -74,22 +74,18 @@ static void plan_renewal(struct lks_server *s, struct lks_str certificate)
 static enum lks_code webhook_cas(const struct lks_config *config, struct lks_buf *out,
                                  struct lks_err *err)
 {
+    struct lks_x509_about about;
     lks_buf_init(out, LKS_X509_PEM_MAX * 8);
-    if (lks_file_read_plain(config->webhook_client_ca.ptr, out, err) != LKS_OK)
+    if (lks_file_read_plain(config->webhook_client_ca.ptr, out, err) != LKS_OK ||
+        lks_x509_read(lks_buf_view(out), &about, err) != LKS_OK)
         return lks_wrap(err, "webhook.client_ca");
     return LKS_OK;
 }
 
-static enum lks_code reload_webhook(struct lks_server *s, const struct lks_config *config,
-                                    struct lks_str certificate, struct lks_str key,
-                                    struct lks_err *err)
+/* Of a file without the section the listener stays as it is until a restart. */
+static bool has_webhook(const struct lks_server *s, const struct lks_config *config)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
-    if (s->webhook == NULL)
-        return LKS_OK;
-    if (webhook_cas(config, &cas, err) != LKS_OK)
-        return err->code;
-    return lks_httpd_certificates(s->webhook, certificate, key, lks_buf_view(&cas), err);
+    return s->webhook != NULL && config->webhook_client_ca.len > 0;
 }
 
 static enum lks_code reload_certificates(struct lks_server *s, const struct lks_config *config,
@@ -98,9 +94,11 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf webhook = {0};
     struct lks_daemon *d = s->daemon;
     if (lks_secrets_server(config->data.ptr, &d->secrets.seal, &certificate, &key, err) != LKS_OK ||
-        agent_cas(d, config, &cas, err) != LKS_OK)
+        agent_cas(d, config, &cas, err) != LKS_OK ||
+        (has_webhook(s, config) && webhook_cas(config, &webhook, err) != LKS_OK))
         return err->code;
     if (!lks_x509_key_fits(lks_buf_view(&certificate), lks_buf_view(&key)))
         return lks_fail(err, LKS_E_INVALID, "server.crt is not of the key server.key.sealed");
@@ -113,7 +111,9 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
     if (lks_httpd_certificates(s->people, lks_buf_view(&certificate), lks_buf_view(&key),
                                lks_buf_view(&d->secrets.ca), err) != LKS_OK)
         return err->code;
-    if (reload_webhook(s, config, lks_buf_view(&certificate), lks_buf_view(&key), err) != LKS_OK)
+    if (has_webhook(s, config) &&
+        lks_httpd_certificates(s->webhook, lks_buf_view(&certificate), lks_buf_view(&key),
+                               lks_buf_view(&webhook), err) != LKS_OK)
         return err->code;
     plan_renewal(s, lks_buf_view(&certificate));
     return LKS_OK;
