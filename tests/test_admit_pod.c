@@ -220,6 +220,9 @@ static void test_rows(void)
     }
 }
 
+/* A longer name is cut, and never within a character. */
+#define TEN "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+
 /* Who is counted: of pods that controllers make it is the namespace. */
 static void test_names(void)
 {
@@ -230,6 +233,7 @@ static void test_names(void)
         {"system:serviceaccount:kube-system:job-controller",
          ",\"labels\":{\"ray.io/cluster\":\"r\"}", "ml/r", "namespace/ml"},
         {"system:serviceaccount:ml:runner", "", "ml/p", "system:serviceaccount:ml:runner"},
+        {"a" TEN TEN TEN TEN, "", "ml/p", "a" TEN TEN TEN "\xc3\xa9"},
     };
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};

@@ -189,7 +189,11 @@ static enum lks_code take_pools(struct looking *l, struct lks_err *err)
 
 static struct lks_str cut(struct lks_str text, size_t max)
 {
-    return text.len > max ? (struct lks_str){text.ptr, max} : text;
+    if (text.len > max)
+        text.len = max;
+    while (!lks_str_utf8(text, NULL)) /* not within a character */
+        text.len--;
+    return text;
 }
 
 /* Controllers make most pods, and the namespace tells more than their names. */
