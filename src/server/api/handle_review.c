@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define MESSAGE_ROOM ((size_t)2 * LKS_REVIEW_MESSAGE_MAX)
+
 /* In the thread pool: a pod may have megabytes. --------------------------------------------------
  */
 
@@ -175,7 +177,7 @@ void lks_handle_review_validate(struct lks_authz *authz, struct lks_call *call)
 {
     LKS_CLEANUP(lks_admit_pod_fini) struct lks_admit_pod a = {0};
     LKS_CLEANUP(fini_warnings) struct warnings w = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf message = LKS_BUF(2 * LKS_REVIEW_MESSAGE_MAX);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf message = LKS_BUF(MESSAGE_ROOM);
     const struct lks_review *r = call->memory;
     uint64_t began = uv_hrtime();
     if (!ask(authz, call, &a))

@@ -145,10 +145,8 @@ static void say_listening(const struct lks_daemon *d)
     if (d->server->webhook != NULL)
         snprintf(webhook, sizeof(webhook), "%u", lks_httpd_port(d->server->webhook));
     struct lks_log_field fields[] = {
-        {"version", lks_str_from(LKS_VERSION)},
-        {"people_port", lks_str_from(people)},
-        {"agents_port", lks_str_from(agents)},
-        {"webhook_port", lks_str_from(webhook)},
+        {"version", lks_str_from(LKS_VERSION)},   {"people_port", lks_str_from(people)},
+        {"agents_port", lks_str_from(agents)},    {"webhook_port", lks_str_from(webhook)},
         {"socket", lks_daemon_config(d)->socket},
     };
     lks_daemon_log(d, LKS_LEVEL_INFO, "listening", fields, LKS_COUNT(fields));
