@@ -177,10 +177,15 @@ def observe(site, cluster):
     wait("and runs", lambda: cluster.is_running("old"))
     check("nothing was added to it", not set(ENV) & {e["name"] for e in cluster.pod("old")["spec"]["containers"][0].get("env", [])})
     before = site.asked()
-    said = cluster.create(pod("cpu", container(gpus=0)))
+    said = cluster.create(pod("cpu", container(gpus=0), initContainers=[container(gpus=0, name="i")]))
     cluster.create(pod("elsewhere", container(OLD), namespace="default"))
     cluster.create(pod("system", container(OLD), namespace="kube-system"))
     check("pods without GPUs, of other and of system namespaces are not asked about", said.returncode == 0 and site.asked() == before)
+    for what, thing in (("in an init container", pod("probe", container(gpus=0), initContainers=[container(name="i")])),
+                        ("by a claim", pod("probe", container(gpus=0), resourceClaims=[{"name": "g", "resourceClaimName": "g"}]))):
+        before = site.asked()
+        said = cluster.create(thing, "--dry-run=server")
+        check(f"a pod that uses GPUs {what} is", said.returncode == 0 and site.asked() == before + 1, said.stderr)
     for name, namespace in (("old", OPEN), ("cpu", OPEN), ("elsewhere", "default"), ("system", "kube-system")):
         cluster.kubectl("delete", "pod", name, "-n", namespace, "--wait=true")
 
