@@ -487,7 +487,7 @@ static void ask_sites(struct cam *w, struct search *s)
                                    &err) == LKS_OK);
     for (uint32_t k = 0; k < count && w->engine != NULL; k++)
         ask_site(w, s, &due[k]);
-    LKS_ASSERT(lks_sched_truth_due(book, state, true, w->now, SITES, &s->arena, due, &count,
+    LKS_ASSERT(lks_sched_truth_due(book, state, LKS_STR(""), w->now, SITES, &s->arena, due, &count,
                                    &err) == LKS_OK);
     for (uint32_t k = 0; k < count && w->engine != NULL; k++)
         ask_site(w, s, &due[k]);

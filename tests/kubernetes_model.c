@@ -37,9 +37,103 @@ static void put_mark(const struct lks_schedsim *m, struct lks_str owner, struct 
     lks_json_text(out, OURS, lks_buf_view(&text));
 }
 
-/* What the bridge's protocol says of the node, as the API server's object. */
-static void put_node(const struct lks_schedsim *m, const struct lks_doc *node, struct lks_buf *out)
+/* What lockstep says of nodes --------------------------------------------------------------- */
+
+static const char *const keys[LKS_KUBERNETES_TRUTH_LABELS] = {
+    "lockstep.dev/digest", "lockstep.dev/verdict", "lockstep.dev/slot"};
+
+static void put_labels(const struct kubernetes_model_shown *shown, struct lks_json_writer *w)
 {
+    lks_json_write(w, "'labels': {'example.com/zone': 'a'");
+    for (size_t i = 0; i < LKS_COUNT(keys); i++)
+        lks_json_some(w, keys[i], lks_str_from(shown->labels[i]));
+    lks_json_end(w, '}');
+}
+
+static void put_conditions(const struct kubernetes_model_shown *shown, struct lks_json_writer *w)
+{
+    lks_json_write(w, "'conditions': [{'type': 'Ready', 'status': 'True'}");
+    if (shown->status[0] != '\0')
+        lks_json_write(w,
+                       "{'type': 'LockstepConforms', 'status': '%s', 'reason': '%s', 'message': "
+                       "'%s', 'lastTransitionTime': '%s'}",
+                       shown->status, shown->reason, shown->message, shown->since);
+    lks_json_end(w, ']');
+}
+
+static void keep(char *to, size_t size, struct lks_str from)
+{
+    LKS_ASSERT(from.len < size);
+    snprintf(to, size, "%" LKS_STR_FMT, LKS_STR_ARG(from));
+}
+
+/* An apply replaces what the same manager applied before; of a merge, null removes a key. */
+static void take_labels(struct kubernetes_model_shown *shown, const struct lks_doc *metadata,
+                        bool applies)
+{
+    const struct lks_doc *labels = lks_doc_member(metadata, "labels");
+    const struct lks_doc *annotations = lks_doc_member(metadata, "annotations");
+    uint32_t ours = 0;
+    for (size_t i = 0; i < LKS_COUNT(keys); i++) {
+        const struct lks_doc *label = lks_doc_member(labels, keys[i]);
+        ours += label != NULL;
+        LKS_ASSERT(label == NULL || applies == (label->kind == LKS_DOC_TEXT));
+        if (applies || label != NULL)
+            keep(shown->labels[i], sizeof(shown->labels[i]), lks_doc_text(labels, keys[i]));
+    }
+    const struct lks_doc *digest = lks_doc_member(annotations, "lockstep.dev/digest");
+    if (applies || digest != NULL)
+        keep(shown->digest, sizeof(shown->digest),
+             lks_doc_text(annotations, "lockstep.dev/digest"));
+    LKS_ASSERT(labels != NULL && labels->count == ours);
+    LKS_ASSERT(annotations != NULL && annotations->count == (digest != NULL));
+}
+
+static void take_condition(struct kubernetes_model_shown *shown, const struct lks_doc *status)
+{
+    const struct lks_doc *conditions = lks_doc_member(status, "conditions");
+    LKS_ASSERT(conditions != NULL && conditions->count == 1);
+    const struct lks_doc *one = conditions->first;
+    LKS_ASSERT(lks_str_is(lks_doc_text(one, "type"), "LockstepConforms"));
+    keep(shown->status, sizeof(shown->status), lks_doc_text(one, "status"));
+    keep(shown->reason, sizeof(shown->reason), lks_doc_text(one, "reason"));
+    keep(shown->message, sizeof(shown->message), lks_doc_text(one, "message"));
+    keep(shown->since, sizeof(shown->since), lks_doc_text(one, "lastTransitionTime"));
+}
+
+static bool has(struct lks_str text, const char *part)
+{
+    return lks_str_find(text, lks_str_from(part)) >= 0;
+}
+
+/* A write of the manager for what lockstep says. */
+static void take_truth(struct kubernetes_model_shown *shown, const struct lks_http_request *request)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    struct lks_str path = lks_buf_view(&request->path), head = lks_buf_view(&request->head);
+    bool applies = has(head, "application/apply-patch+yaml"), status = has(path, "/status?");
+    LKS_ASSERT(lks_docs_init(&docs, "request", &err) == LKS_OK);
+    LKS_ASSERT(lks_json_parse(lks_buf_view(&request->body), &docs, &err) == LKS_OK);
+    const struct lks_doc *metadata = lks_doc_member(docs.first, "metadata");
+    LKS_ASSERT(applies == has(path, "&force=true"));
+    LKS_ASSERT(lks_str_starts(lks_doc_text(metadata, "uid"), "uid-"));
+    LKS_ASSERT(lks_doc_member(docs.first, "spec") == NULL);
+    if (!status)
+        take_labels(shown, metadata, applies);
+    else if (applies || has(head, "application/strategic-merge-patch+json"))
+        take_condition(shown, lks_doc_member(docs.first, "status"));
+}
+
+/* Nodes ------------------------------------------------------------------------------------- */
+
+/* What the bridge's protocol says of the node, as the API server's object. */
+static void put_node(const struct kubernetes_model *k, const struct lks_doc *node,
+                     struct lks_buf *out)
+{
+    const struct lks_schedsim *m = &k->sim;
+    const struct kubernetes_model_shown *shown =
+        &k->shown[lks_schedsim_find(m, lks_doc_text(node, "node"))];
     const struct lks_doc *drain = lks_doc_member(node, "drain");
     const struct lks_doc *revision = lks_doc_member(node, "revision");
     struct lks_str owner = lks_doc_text(drain, "owner"), name = lks_doc_text(node, "node"), rest;
@@ -48,14 +142,17 @@ static void put_node(const struct lks_schedsim *m, const struct lks_doc *node, s
     if (ours)
         (void)lks_str_cut(owner, ':', &rest, &owner);
     lks_json_write(&w,
-                   "{'kind': 'Node', 'apiVersion': 'v1', 'metadata': {'name': '%.*s', "
-                   "'resourceVersion': '%ld', 'managedFields': [{'manager': 'kubelet', 'fieldsV1': "
-                   "{'f:status': {}}}",
-                   LKS_STR_ARG(name), (long)(revision != NULL ? revision->number : 0));
+                   "{'kind': 'Node', 'apiVersion': 'v1', 'metadata': {'name': '%.*s', 'uid': "
+                   "'uid-%.*s', 'resourceVersion': '%ld'",
+                   LKS_STR_ARG(name), LKS_STR_ARG(name),
+                   (long)(revision != NULL ? revision->number : 0));
+    put_labels(shown, &w);
+    lks_json_write(&w, "'managedFields': [{'manager': 'kubelet', 'fieldsV1': {'f:status': {}}}");
     if (owner.len > 0)
         lks_json_write(&w, "{'manager': '%.*s', 'fieldsV1': {'f:spec': {'f:unschedulable': {}}}}",
                        LKS_STR_ARG(ours ? LKS_STR(LKS_KUBERNETES_READ_MANAGER) : owner));
     lks_json_write(&w, "], 'annotations': {'example.com/rack': 'r1'");
+    lks_json_some(&w, "lockstep.dev/digest", lks_str_from(shown->digest));
     if (ours)
         put_mark(m, owner, lks_doc_text(drain, "reason"), &w);
     lks_json_write(&w, "}}, 'spec': {'podCIDR': '10.0.0.0/24'");
@@ -65,7 +162,9 @@ static void put_node(const struct lks_schedsim *m, const struct lks_doc *node, s
     lks_json_raw(&w, NULL, LKS_STR(THEIRS));
     if (ours)
         lks_json_write(&w, "{'key': '%s', 'effect': 'NoSchedule'}", OURS);
-    lks_json_write(&w, "]}, 'status': {'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
+    lks_json_write(&w, "]}, 'status': {");
+    put_conditions(shown, &w);
+    lks_json_write(&w, "}}");
 }
 
 /* The list of its pods is two pages. */
@@ -181,7 +280,8 @@ static void patch_node(struct lks_schedsim *m, const char *node,
             epoch != NULL ? (uint64_t)epoch->number : m->epoch, &order, out);
 }
 
-static void show(const struct lks_schedsim *m, struct lks_str path, struct lks_schedsim_reply *out)
+static void show(const struct kubernetes_model *k, struct lks_str path,
+                 struct lks_schedsim_reply *out)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HTTP_BODY_MAX);
@@ -191,30 +291,33 @@ static void show(const struct lks_schedsim *m, struct lks_str path, struct lks_s
         lks_doc_member(docs.first, "jobs") == NULL)
         return; /* a fault: it is as unreadable here */
     if (lks_str_starts(path, PODS))
-        put_pods(docs.first, lks_str_find(path, LKS_STR("&continue=eyJ2IjoibWV0YSJ9")) >= 0, m->now,
-                 &text);
+        put_pods(docs.first, lks_str_find(path, LKS_STR("&continue=eyJ2IjoibWV0YSJ9")) >= 0,
+                 k->sim.now, &text);
     else
-        put_node(m, docs.first, &text);
+        put_node(k, docs.first, &text);
     lks_buf_truncate(&out->body, 0);
     lks_buf_add(&out->body, lks_buf_view(&text));
 }
 
-void kubernetes_model_take(struct lks_schedsim *m, const struct lks_http_request *request,
+void kubernetes_model_take(struct kubernetes_model *k, const struct lks_http_request *request,
                            struct lks_schedsim_reply *out)
 {
     struct lks_str path = lks_buf_view(&request->path);
     bool pods = lks_str_starts(path, PODS), writes = strcmp(request->method, "PATCH") == 0;
+    bool truth = has(path, "?fieldManager=" LKS_KUBERNETES_TRUTH_MANAGER);
     char node[64];
     LKS_ASSERT(pods || lks_str_starts(path, NODES));
     size_t from = pods ? strlen(PODS) : strlen(NODES);
     snprintf(node, sizeof(node), "%" LKS_STR_FMT, (int)(path.len - from), path.ptr + from);
-    node[strcspn(node, "?&")] = '\0';
-    if (writes)
-        patch_node(m, node, request, out);
+    node[strcspn(node, "/?&")] = '\0';
+    if (writes && !truth)
+        patch_node(&k->sim, node, request, out);
     else
-        forward(m, node, "", "", 0, NULL, out);
+        forward(&k->sim, node, "", "", 0, NULL, out);
+    if (out->status == 200 && truth)
+        take_truth(&k->shown[lks_schedsim_find(&k->sim, lks_str_from(node))], request);
     if (out->status == 200)
-        show(m, path, out);
+        show(k, path, out);
     else if (out->status != 0)
         put_status(out, out->status == 404 ? "NotFound" : "Other");
 }

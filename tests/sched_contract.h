@@ -72,7 +72,8 @@ struct contract_side {
     const char *only_jobs;    /* of a whole site: no verdicts and no reservations */
     const char *no_stale;     /* the scheduler gives no old answers when it is asked for one */
     const char *no_scene[SCENES];
-    const char *site_refused; /* how the driver refuses every request about a site; or NULL */
+    const char *site_refused; /* how the driver refuses requests about a site; or NULL, */
+    unsigned site_verbs;      /* and those that it does not refuse, as bits */
     bool denies;              /* while it starts it does not know our rights yet */
     bool idle;           /* mishaps and kills find no job there before: one takes long to start */
     unsigned mishaps_at; /* mishaps befall the requests up to this one */

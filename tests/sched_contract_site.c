@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define SHOWN "lks-0123456789ab,lks-conform" /* in order, as a driver gives them back */
+#define NOTE  "the node runs its stack"
 
 static const struct {
     const char *name;
@@ -92,6 +93,7 @@ static void check_site(struct contract_rig *r, size_t row, const struct lks_sche
         CHECK(wish->told[1].why[0] != '\0');
         CHECK_CODE(contract_ask(r, LKS_SCHED_LOOK, OURS), LKS_OK);
         CHECK_STR(lks_str_from(r->said.truth.features), SHOWN);
+        CHECK_STR(lks_str_from(r->said.truth.note), r->said.noted ? NOTE : "");
     }
 }
 
@@ -122,8 +124,8 @@ static void try_site(const struct contract_side *side, size_t row)
     lks_test_case("%s: %s", side->name, rows[row].name);
     contract_rig_init(&r, side, rows[row].scene);
     struct lks_sched_told told[] = {
-        {.node = lks_str_from(side->node(r.model)), .truth = {.features = SHOWN}},
-        {.node = LKS_STR("g9"), .truth = {.features = SHOWN}}};
+        {.node = lks_str_from(side->node(r.model)), .truth = {.features = SHOWN, .note = NOTE}},
+        {.node = LKS_STR("g9"), .truth = {.features = SHOWN, .note = NOTE}}};
     bool own = strcmp(rows[row].job, "#") == 0;
     struct lks_sched_wish drain = contract_wish(&r, LKS_SCHED_DRAIN, OURS);
     struct lks_sched_site_wish wish = {
@@ -145,7 +147,7 @@ static void try_site(const struct contract_side *side, size_t row)
     drain.epoch = rows[row].first;
     CHECK_CODE(contract_ask_wish(&r, &drain), LKS_OK);
     wish.started = read_started(&r, row, drain.deadline);
-    bool refused = side->site_refused != NULL;
+    bool refused = side->site_refused != NULL && (side->site_verbs >> wish.verb & 1) == 0;
     CHECK_CODE(contract_ask_site(&r, &wish), refused ? LKS_E_REFUSED : rows[row].code);
     CHECK_HAS(lks_str_from(r.err.msg), refused ? side->site_refused : rows[row].text);
     if (r.err.code == LKS_OK)

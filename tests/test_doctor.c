@@ -172,6 +172,11 @@ static const struct row {
     {"verdicts that stay behind", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts", "bad",
      "for more than 10 minutes, and place jobs by it: p (2 nodes: it may not)", STAYS_FIX,
      TRUTH("1", "2", "2,\"late_text\":\"it may not\"")},
+    {"verdicts that stay behind in Kubernetes", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts",
+     "bad", "p (2 nodes: status 403)",
+     "kubectl auth can-i patch nodes/status --as=system:serviceaccount:lockstep:lockstep",
+     ITEMS("{\"pool\":\"p\",\"scheduler\":\"kubernetes\",\"nodes\":3," CALM
+           ",\"published\":1,\"behind\":2,\"late\":2,\"late_text\":\"status 403\"}")},
     {"verdicts that another program replaces", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts",
      "bad", "p (1 node: requests succeed, and the nodes do not keep what they set)", STAYS_FIX,
      TRUTH("2", "1", "1")},

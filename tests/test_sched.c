@@ -19,7 +19,7 @@
 
 /* The simulated one ------------------------------------------------------------------------- */
 
-static void *sim_begin(enum scene scene, lks_ms now)
+static void *sim_new(size_t size, enum scene scene, lks_ms now)
 {
     static const struct lks_schedsim_job jobs[SCENES] = {
         [BUSY] = {.kind = LKS_SCHEDSIM_BATCH, .length = JOB_ENDS},
@@ -29,7 +29,7 @@ static void *sim_begin(enum scene scene, lks_ms now)
         [NEEDS_ALL] = {.kind = LKS_SCHEDSIM_SERVICE, .length = MINUTE, .minimum = 2, .requests = 3},
     };
     bool both = scene == TRAINS || scene == SERVES || scene == NEEDS_ALL;
-    struct lks_schedsim *m = calloc(1, sizeof(*m));
+    struct lks_schedsim *m = calloc(1, size);
     LKS_ASSERT(m != NULL);
     lks_schedsim_init(m, 1, now);
     uint32_t nodes[] = {lks_schedsim_add(m, "g1", LKS_SCHEDSIM_BATCH),
@@ -38,6 +38,11 @@ static void *sim_begin(enum scene scene, lks_ms now)
         LKS_ASSERT(lks_schedsim_start(m, &jobs[scene], nodes, both ? 2 : 1));
     m->nodes[0].stuck = scene == HANGS;
     return m;
+}
+
+static void *sim_begin(enum scene scene, lks_ms now)
+{
+    return sim_new(sizeof(struct lks_schedsim), scene, now);
 }
 
 static void sim_end(void *model)
@@ -110,7 +115,7 @@ static const char *sim_node(const void *model)
 }
 
 #define MODEL                                                                                      \
-    .begin = sim_begin, .end = sim_end, .node = sim_node, .pass = sim_pass, .other = sim_other,    \
+    .end = sim_end, .node = sim_node, .pass = sim_pass, .other = sim_other,                        \
     .restart = sim_restart, .fault = sim_fault, .kill = sim_kill, .truth = sim_truth,              \
     .writes = sim_writes, .kills_at = 3
 
@@ -132,6 +137,11 @@ static void rest38_take(void *model, const struct lks_http_request *request,
     slurmrestd_model_take(model, "v0.0.38", request, out);
 }
 
+static void *kubernetes_begin(enum scene scene, lks_ms now)
+{
+    return sim_new(sizeof(struct kubernetes_model), scene, now);
+}
+
 static void kubernetes_take(void *model, const struct lks_http_request *request,
                             struct lks_schedsim_reply *out)
 {
@@ -145,7 +155,7 @@ static void kubernetes_take(void *model, const struct lks_http_request *request,
     .no_scene = {[TRAINS] = CONTRACT_NO_CHECKPOINT,                                                \
                  [SERVES] = CONTRACT_NO_SERVICES,                                                  \
                  [NEEDS_ALL] = CONTRACT_NO_SERVICES},                                              \
-    .site_refused = "use lockstep-slurm-bridge", .mishaps_at = 6, MODEL
+    .site_refused = "use lockstep-slurm-bridge", .mishaps_at = 6, .begin = sim_begin, MODEL
 
 static const struct contract_side all_sides[] = {
     {.name = "simulated",
@@ -156,6 +166,7 @@ static const struct contract_side all_sides[] = {
      .job = "1",
      .only_jobs = "the simulated scheduler shows no verdicts and reserves nothing",
      .mishaps_at = 4,
+     .begin = sim_begin,
      .take = sim_take,
      MODEL},
     {.name = "slurmrestd v0.0.42", .take = rest_take, REST},
@@ -179,7 +190,9 @@ static const struct contract_side all_sides[] = {
                   [SERVES] = CONTRACT_NO_ROTATION,
                   [NEEDS_ALL] = CONTRACT_NO_ROTATION},
      .site_refused = "lockstep does not do that in Kubernetes",
+     .site_verbs = 1U << LKS_SCHED_SITE_PUBLISH,
      .mishaps_at = 6,
+     .begin = kubernetes_begin,
      .take = kubernetes_take,
      MODEL},
 };

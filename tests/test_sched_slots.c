@@ -219,7 +219,7 @@ static void test_scheds(void)
         const char *sched, *slots;
     } rows[] = {
         {"slurm", "a--"},           {"slurm+kubernetes", "a--"}, {"kubernetes+slurm", "a--"},
-        {"slurm+simulated", "a--"}, {"kubernetes", "---"},       {"none", "---"},
+        {"slurm+simulated", "a--"}, {"kubernetes", "a--"},       {"none", "---"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct world w;

@@ -132,9 +132,9 @@ static uint32_t publish(struct world *w, lks_ms mono)
     CHECK_CODE(lks_sched_sites_due(&w->b.sites, &w->a.state, mono, 1, &arena, &due, &count, &err),
                LKS_OK);
     CHECK_INT(count, 0); /* no list of jobs is wanted */
-    CHECK_CODE(
-        lks_sched_truth_due(&w->b, &w->a.state, w->publish, mono, 1, &arena, &due, &count, &err),
-        LKS_OK);
+    CHECK_CODE(lks_sched_truth_due(&w->b, &w->a.state, lks_str_from(w->publish ? "" : "slurm"),
+                                   mono, 1, &arena, &due, &count, &err),
+               LKS_OK);
     if (count == 0) {
         lks_arena_fini(&arena);
         return 0;
@@ -290,7 +290,7 @@ static const struct {
     {"requests that fail for ten minutes, and then are carried out",
      {{EMPTY, 1, NULL, NULL},
       {FAILS, LATE - 1, NULL, NULL},
-      {NOTHING, 1, RAISES "2 nodes, g1 since ", ": no route to host; jobs that ask for"},
+      {NOTHING, 1, RAISES "2 nodes, g1 since ", ": no route to host; jobs that choose nodes by it"},
       {NOTHING, LATE, NULL, NULL},
       {DONE, 1, NULL, NULL},
       {NOTHING, LKS_SCHED_TRUTH_PAUSE, NULL, NULL},

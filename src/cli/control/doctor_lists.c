@@ -117,6 +117,11 @@ static enum lks_code look_at_verdicts(void *ctx, const struct lks_doc *item, str
     struct look *l = ctx;
     (void)err;
     l->all += lks_render_number(item, "published") + lks_render_number(item, "behind");
+    if (l->found == 0)
+        l->first = lks_str_is(lks_doc_text(item, "scheduler"), "kubernetes")
+                       ? "kubectl auth can-i patch nodes/status "
+                         "--as=system:serviceaccount:lockstep:lockstep"
+                       : "journalctl -u lockstep-slurm-bridge -n 50    # on the bridge's host";
     if (lks_render_number(item, "late") > 0)
         name_row(l, item,
                  "[{name}|{pool}] ({late#node}: [{late_text}|requests succeed, and the nodes do "
@@ -131,7 +136,7 @@ void lks_doctor_verdicts(struct lks_doctor *d)
     struct look l = {.d = d, .names = LKS_BUF(LKS_DOCTOR_TEXT_MAX / 2)};
     if (is_good(&l, look_at_verdicts, "verdicts", "no scheduler shows an old verdict on a node"))
         return;
-    lks_doctor_fix(d, "journalctl -u lockstep-slurm-bridge -n 50    # on the bridge's host");
+    lks_doctor_fix(d, "%s", l.fix);
     lks_doctor_say(d, "verdicts", BAD,
                    "schedulers have shown another verdict or stack than lockstep's for more than "
                    "10 minutes, and place jobs by it: %s%s",

@@ -26,6 +26,7 @@ struct lks_state;
 
 #define LKS_SCHED_FEATURES_MAX 95
 #define LKS_SCHED_DIGEST_MAX   71
+#define LKS_SCHED_NOTE_MAX     191
 #define LKS_SCHED_TOLD_MAX     1024 /* nodes in a request that publishes */
 
 enum lks_sched_verb { LKS_SCHED_DRAIN, LKS_SCHED_LOOK, LKS_SCHED_RELEASE, LKS_SCHED_VERB_COUNT };
@@ -58,16 +59,20 @@ struct lks_sched_wish {
 };
 
 /* What lockstep says of a node in the scheduler: features, the stack's digest in short and the
- * verdict, sorted and separated by commas; and the whole digest. */
+ * verdict, sorted and separated by commas; the whole digest; and a line about the verdict, which
+ * only some schedulers have a place for. */
 struct lks_sched_truth {
     char features[LKS_SCHED_FEATURES_MAX + 1];
     char digest[LKS_SCHED_DIGEST_MAX + 1];
+    char note[LKS_SCHED_NOTE_MAX + 1];
 };
 
 /* A node of a request, and what became of it. */
 struct lks_sched_told {
     struct lks_str node;
+    uint32_t place; /* in the state; the asker's own: a node that left the fleet has no other */
     struct lks_sched_truth truth;
+    bool seen; /* the scheduler returned it, which is as good as a reading */
     char why[LKS_SCHED_REASON_MAX + 1]; /* empty: the node shows it */
 };
 
@@ -135,7 +140,8 @@ struct lks_sched_said {
     lks_ms after;    /* later answers may not be from before this; 0: any may */
     bool truthful;   /* the scheduler shows what lockstep says of nodes: */
     bool slotted;    /* also the slot of its stack, which a bridge of before refuses, */
-    bool digestible; /* and the digest, which others may leave no place for */
+    bool digestible; /* the digest, which others may leave no place for, */
+    bool noted;      /* and the line about the verdict */
     struct lks_sched_truth truth;
     lks_ms configured; /* its clock: when it read its configuration; 0: unknown */
     uint32_t dialect;  /* the driver's own: which version of slurmrestd it is; 0: it is a bridge */

@@ -284,7 +284,7 @@ void lks_sched_sites_unasked(struct lks_sched_sites *b, uint64_t search)
         if (at->runs_search == search)
             at->runs_asked_until = 0;
         if (at->publish_search == search)
-            at->publishing_until = 0;
+            at->publishing_until = at->publishing = 0;
         if (at->reserve_search == search)
             at->reserving = 0;
     }

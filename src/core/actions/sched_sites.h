@@ -51,7 +51,11 @@ struct lks_sched_site {
     uint32_t order_count;
     /* What lockstep says of nodes (core/actions/sched_truth.h). */
     lks_ms publish_due;      /* mono: nothing is published before */
-    lks_ms publishing_until; /* mono: a request is in progress, until then at most */
+    lks_ms publishing_until; /* mono: requests are in progress, until then at most, */
+    uint32_t publishing;     /* so many; */
+    bool publish_failed;     /* one of them failed, */
+    bool publish_odd;        /* a node of one did, */
+    bool publish_more;       /* and nodes are left that did not fit in */
     uint64_t publish_search; /* that found it due last */
     lks_ms configured;       /* the scheduler's clock: when it read its configuration */
     uint32_t publish_failures;

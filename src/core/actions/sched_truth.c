@@ -8,14 +8,15 @@
 #include "core/state/lookup.h"
 #include "core/state/node_status.h"
 #include "core/state/state.h"
+#include "core/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define SHORT_HEX     12
 #define DOUBLINGS_MAX 4                  /* of what is waited after failures */
 #define ASKED_MAX     (300 * LKS_SECOND) /* longer than a conversation lasts */
 #define SITES_AT_ONCE 16                 /* each needs memory for the nodes that it is told of */
+#define PART_MAX      64                 /* nodes of a part: it ends within its deadline */
 #define ALL_SLOTS     ((1U << LKS_STATE_SLOTS) - 1)
 
 /* Slots ------------------------------------------------------------------------------------- */
@@ -165,10 +166,31 @@ static const char *verdict_of(const struct lks_state *s, uint32_t node)
 {
     enum lks_judged judged = lks_state_judged(s, node);
     if (lks_bitset_test(&s->standing->differs, node))
-        return "lks-drift";
+        return LKS_SCHED_TRUTH_PREFIX "drift";
     if (judged == LKS_JUDGED_CONFORMS || lks_bitset_test(&s->standing->deviates, node))
-        return "lks-conform";
-    return "lks-unknown";
+        return LKS_SCHED_TRUTH_PREFIX "conform";
+    return LKS_SCHED_TRUTH_PREFIX "unknown";
+}
+
+/* A line about the verdict; where the node differs, how. It is never empty. */
+static void write_note(const struct lks_state *s, uint32_t node, char out[LKS_SCHED_NOTE_MAX + 1])
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = LKS_BUF((size_t)LKS_VIEW_LINES_MAX);
+    const char *text = "lockstep has no verdict: no stack is pinned, or its agent does not report";
+    if (lks_bitset_test(&s->standing->differs, node)) {
+        lks_view_drift_line(s, node, &line);
+        text = line.len > 0 ? line.ptr : "the node differs from its stack";
+    } else if (lks_bitset_test(&s->standing->deviates, node)) {
+        text = "the node differs from its stack only in what deviations allow";
+    } else if (lks_state_judged(s, node) == LKS_JUDGED_CONFORMS) {
+        text = "the node runs its stack";
+    } else if (lks_state_judged(s, node) == LKS_JUDGED_UNMEASURED) {
+        text = "not all that the stack pins was measured";
+    }
+    size_t len = 0;
+    for (; len < LKS_SCHED_NOTE_MAX && text[len] != '\0'; len++) /* a cut never splits a rune */
+        out[len] = (char)(text[len] < ' ' || text[len] > '~' ? '?' : text[len]);
+    out[len] = '\0';
 }
 
 void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish, bool slots,
@@ -176,13 +198,14 @@ void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish, 
 {
     struct lks_str intent = lks_state_text(s, lks_state_intent(s, node)), kind, hex;
     const char *verdict = verdict_of(s, node);
-    char digest[sizeof("lks-") + SHORT_HEX] = "";
+    char digest[sizeof(LKS_SCHED_TRUTH_PREFIX) + LKS_SCHED_TRUTH_HEX] = "";
     *out = (struct lks_sched_truth){0};
     if (!publish)
         return;
-    if (lks_str_cut(intent, ':', &kind, &hex) && hex.len >= SHORT_HEX &&
+    if (lks_str_cut(intent, ':', &kind, &hex) && hex.len >= LKS_SCHED_TRUTH_HEX &&
         intent.len < sizeof(out->digest)) {
-        snprintf(digest, sizeof(digest), "lks-%.*s", SHORT_HEX, hex.ptr);
+        snprintf(digest, sizeof(digest), LKS_SCHED_TRUTH_PREFIX "%.*s", LKS_SCHED_TRUTH_HEX,
+                 hex.ptr);
         snprintf(out->digest, sizeof(out->digest), "%" LKS_STR_FMT, LKS_STR_ARG(intent));
     }
     bool first = strcmp(digest, verdict) < 0; /* in the order in which answers are kept */
@@ -196,12 +219,14 @@ void lks_sched_truth_of(const struct lks_state *s, uint32_t node, bool publish, 
     if (slots && slot < LKS_STATE_SLOTS) /* behind the others: '-' is before digits */
         snprintf(out->features + len, sizeof(out->features) - len,
                  "," LKS_SCHED_TRUTH_SLOT_PREFIX "%u", slot);
+    write_note(s, node, out->note);
 }
 
 bool lks_sched_truth_shown(const struct lks_sched_said *said, const struct lks_sched_truth *truth)
 {
     return strcmp(said->truth.features, truth->features) == 0 &&
-           (!said->digestible || strcmp(said->truth.digest, truth->digest) == 0);
+           (!said->digestible || strcmp(said->truth.digest, truth->digest) == 0) &&
+           (!said->noted || strcmp(said->truth.note, truth->note) == 0);
 }
 
 bool lks_sched_truth_behind(const struct lks_sched_entry *e, const struct lks_state *s,
@@ -224,6 +249,15 @@ static bool is_here(const struct lks_state *s, uint32_t node, const struct lks_s
            lks_drain_sched_has(lks_state_text(s, s->pools[n->pool].sched), site->sched);
 }
 
+/* The node left the pools of that scheduler, or the fleet, and its last answer has a truth. */
+static bool is_left(const struct lks_state *s, uint32_t node, const struct lks_sched_site *site,
+                    const struct lks_sched_entry *e)
+{
+    const struct lks_node *n = &s->nodes[node];
+    bool moved = n->placed && !lks_str_eq(lks_state_text(s, n->site), site->site);
+    return e->said.noted && e->said.truth.features[0] != '\0' && !moved && !is_here(s, node, site);
+}
+
 /* Whether the scheduler of the node can be told, and its last answer is of one that shows truths.
  */
 static struct lks_sched_entry *entry_of(const struct lks_sched_book *b, const struct lks_state *s,
@@ -231,13 +265,13 @@ static struct lks_sched_entry *entry_of(const struct lks_sched_book *b, const st
 {
     struct lks_sched_entry *e = lks_sched_book_get(b, node, site->sched);
     bool shows = e != NULL && e->heard && e->said.known && e->said.truthful;
-    return shows && is_here(s, node, site) ? e : NULL;
+    return shows && (is_here(s, node, site) || is_left(s, node, site, e)) ? e : NULL;
 }
 
 /* Equal keys mean equal truths: texts are compared only where something changed. */
 static uint64_t key_of(const struct lks_state *s, uint32_t node, bool publish)
 {
-    uint64_t verdict = (uint64_t)verdict_of(s, node)[sizeof("lks-") - 1];
+    uint64_t verdict = (uint64_t)verdict_of(s, node)[sizeof(LKS_SCHED_TRUTH_PREFIX) - 1];
     return (uint64_t)lks_state_intent(s, node) << 16 | verdict << 4 |
            (uint64_t)lks_sched_truth_slot(s, node) << 1 | publish;
 }
@@ -294,36 +328,86 @@ static uint32_t collect(struct lks_sched_book *b, const struct lks_state *s,
 {
     uint32_t count = 0;
     site->compared = true;
+    site->publish_more = false;
     site->behind = site->unheard = 0;
     for (uint32_t i = 0; i < s->node_count; i++) {
         struct lks_sched_truth truth;
         struct lks_sched_entry *e = entry_of(b, s, i, site);
         const struct lks_sched_entry *had = lks_sched_book_find(b, i, site->sched);
         site->takes_policy = site->takes_policy || (e != NULL && e->said.slotted);
-        if (e != NULL && is_shown(e, s, i, publish, mono, &truth))
+        bool here = is_here(s, i, site);
+        if (e != NULL && is_shown(e, s, i, publish && here, mono, &truth))
             e = NULL;
-        site->unheard += (had == NULL || !had->heard || had->kept_from != 0) && is_here(s, i, site);
+        site->unheard += (had == NULL || !had->heard || had->kept_from != 0) && here;
         if (e == NULL)
             continue;
         count_behind(site, e, i, mono);
-        if (count == LKS_SCHED_TOLD_MAX || mono < e->truth_due)
+        if (mono < e->truth_due)
             continue;
-        e->told_key = key_of(s, i, publish);
+        site->publish_more = count == LKS_SCHED_TOLD_MAX;
+        if (site->publish_more)
+            continue;
+        e->told_key = key_of(s, i, publish && here);
         out[count].node = lks_arena_copy(arena, lks_state_name(s, i));
+        out[count].place = i;
         out[count++].truth = truth;
     }
     return count;
 }
 
-enum lks_code lks_sched_truth_due(struct lks_sched_book *b, const struct lks_state *s, bool publish,
-                                  lks_ms mono, uint32_t max, struct lks_arena *arena,
-                                  struct lks_sched_site_due *out, uint32_t *count,
-                                  struct lks_err *err)
+static uint32_t parts_max(const struct lks_sched_site *site)
+{
+    struct lks_str rest = site->sched;
+    const struct lks_drain_named *row = lks_drain_sched_next(&rest, 0);
+    return row != NULL && row->parts > 0 ? row->parts : 1;
+}
+
+/* So many requests are one of the site, at most `max`. */
+static uint32_t parts_of(const struct lks_sched_site *site, uint32_t nodes, uint32_t max)
+{
+    uint32_t parts = parts_max(site);
+    parts = parts < max ? parts : max;
+    return parts < nodes ? parts : nodes;
+}
+
+/* Requests with a part of the nodes each; how many. */
+static uint32_t share(struct lks_sched_book *b, struct lks_sched_site *site, uint32_t max,
+                      struct lks_sched_told *told, uint32_t nodes, struct lks_arena *arena,
+                      struct lks_sched_site_due *out)
+{
+    uint32_t parts = parts_of(site, nodes, max), from = 0;
+    if (parts_max(site) > 1 && nodes / parts >= PART_MAX) {
+        nodes = parts * PART_MAX;
+        site->publish_more = true;
+    }
+    struct lks_str name = lks_arena_copy(arena, site->site);
+    struct lks_str sched = lks_arena_copy(arena, site->sched);
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t until = (uint32_t)((uint64_t)nodes * (i + 1) / parts);
+        out[i] = (struct lks_sched_site_due){.site = name,
+                                             .sched = sched,
+                                             .turn = site->turn,
+                                             .wish = {.verb = LKS_SCHED_SITE_PUBLISH,
+                                                      .told = told + from,
+                                                      .told_count = until - from}};
+        from = until;
+    }
+    site->publishing = parts;
+    site->publish_failed = site->publish_odd = false;
+    site->publish_search = b->sites.searches;
+    b->sites.asked += parts;
+    return parts;
+}
+
+enum lks_code lks_sched_truth_due(struct lks_sched_book *b, const struct lks_state *s,
+                                  struct lks_str hidden, lks_ms mono, uint32_t max,
+                                  struct lks_arena *arena, struct lks_sched_site_due *out,
+                                  uint32_t *count, struct lks_err *err)
 {
     struct lks_sched_told *told = NULL; /* of the next site that has something to publish */
-    uint32_t most = max < SITES_AT_ONCE ? max : SITES_AT_ONCE;
+    uint32_t sites = 0;
     *count = 0;
-    for (uint32_t i = 0; i < b->sites.count && *count < most; i++) {
+    for (uint32_t i = 0; i < b->sites.count && *count < max && sites < SITES_AT_ONCE; i++) {
         struct lks_sched_site *site = b->sites.items[i];
         if (mono < site->publish_due || mono < site->publishing_until)
             continue;
@@ -331,30 +415,30 @@ enum lks_code lks_sched_truth_due(struct lks_sched_book *b, const struct lks_sta
             told = lks_arena_array(arena, LKS_SCHED_TOLD_MAX, sizeof(*told));
         if (told == NULL)
             return lks_arena_fail(arena, err);
+        bool publish = !lks_drain_sched_has(hidden, site->sched);
         uint32_t nodes = collect(b, s, site, publish, mono, arena, told);
         site->publish_due = mono + LKS_SCHED_TRUTH_PAUSE;
         if (nodes == 0)
             continue;
         site->publishing_until = mono + ASKED_MAX;
-        site->publish_search = b->sites.searches;
-        out[(*count)++] = (struct lks_sched_site_due){
-            .site = lks_arena_copy(arena, site->site),
-            .sched = lks_arena_copy(arena, site->sched),
-            .turn = site->turn,
-            .wish = {.verb = LKS_SCHED_SITE_PUBLISH, .told = told, .told_count = nodes}};
+        *count += share(b, site, max - *count, told, nodes, arena, out + *count);
         told = NULL;
-        b->sites.asked++;
+        sites++;
     }
     return arena->out_of_memory ? lks_arena_fail(arena, err) : LKS_OK;
 }
 
+/* The first of the parts that fails counts: they fail together. */
 static void fail_site(struct lks_sched_book *b, struct lks_sched_site *site,
                       const struct lks_err *why, lks_ms mono, uint64_t speed)
 {
+    b->sites.failed++;
+    if (site->publish_failed)
+        return;
+    site->publish_failed = true;
     uint32_t doublings =
         site->publish_failures < DOUBLINGS_MAX ? site->publish_failures : DOUBLINGS_MAX;
     lks_ms pause = LKS_SCHED_TRUTH_PAUSE << doublings;
-    b->sites.failed++;
     site->publish_failures++;
     site->turn++;
     site->publish_due =
@@ -363,36 +447,49 @@ static void fail_site(struct lks_sched_book *b, struct lks_sched_site *site,
              why->msg);
 }
 
+static struct lks_sched_entry *told_of(const struct lks_sched_book *b, const struct lks_state *s,
+                                       const struct lks_sched_told *told, struct lks_str sched)
+{
+    bool same =
+        told->place < s->node_count && lks_str_eq(lks_state_name(s, told->place), told->node);
+    return lks_sched_book_get(b, same ? told->place : lks_state_node(s, told->node), sched);
+}
+
 void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, struct lks_str site,
                           struct lks_str sched, const struct lks_sched_site_wish *wish,
                           const struct lks_err *why, struct lks_now now, uint64_t speed)
 {
     struct lks_sched_site *at = lks_sched_sites_get(&b->sites, site, sched);
+    lks_ms pause = LKS_SCHED_TRUTH_PAUSE / speed;
     if (at == NULL)
         return;
-    at->publishing_until = 0;
+    at->publishing -= at->publishing > 0;
+    at->publishing_until = at->publishing > 0 ? at->publishing_until : 0;
     if (why->code != LKS_OK) {
         fail_site(b, at, why, now.mono, speed);
         return;
     }
-    at->publish_failures = 0;
-    at->publish_trouble[0] = '\0';
-    at->publish_due = now.mono + LKS_SCHED_TRUTH_PAUSE / speed;
+    if (!at->publish_failed) {
+        at->publish_failures = 0;
+        at->publish_trouble[0] = at->publish_odd ? at->publish_trouble[0] : '\0';
+        at->publish_due = now.mono + (at->publish_more && parts_max(at) > 1 ? 0 : pause);
+    }
     for (uint32_t i = 0; i < wish->told_count; i++) {
         const struct lks_sched_told *told = &wish->told[i];
-        uint32_t node = lks_state_node(s, told->node);
-        struct lks_sched_entry *e = lks_sched_book_get(b, node, sched);
+        struct lks_sched_entry *e = told_of(b, s, told, sched);
         if (e == NULL)
             continue;
         if (told->why[0] == '\0') {
             e->said.truth = told->truth;
             e->slots_read = false;
-            e->refresh = true; /* an answer shows whether it was set, and a later one if it stays */
+            e->refresh =
+                !told->seen; /* an answer shows whether it was set, a later one if it stays */
             e->kept_from = now.mono + LKS_SCHED_TRUTH_KEPT / speed;
             b->published++;
             continue;
         }
         e->truth_due = now.mono + LKS_SCHED_TRUTH_AGAIN / speed;
+        at->publish_odd = true;
         snprintf(at->publish_trouble, sizeof(at->publish_trouble),
                  "node '%" LKS_STR_FMT "': %.200s", LKS_STR_ARG(told->node), told->why);
     }
@@ -458,8 +555,9 @@ static struct lks_str text_of(struct lks_arena *arena, const struct lks_state *s
     return lks_arena_format(
         arena,
         "%" LKS_STR_FMT " shows another verdict or stack than lockstep's for %s, %" LKS_STR_FMT
-        " since %s: %s; jobs that ask for 'lks-' features are placed by what it shows; 'lockstep "
-        "doctor' has what to do",
+        " since %s: %s; jobs that choose nodes by it are placed by what it shows; 'lockstep "
+        "doctor' "
+        "has what to do",
         LKS_STR_ARG(site->sched), lks_str_count_text(site->behind, "node", count),
         LKS_STR_ARG(lks_state_name(s, site->oldest)),
         lks_time_text(now.wall - (now.mono - site->behind_since), since),

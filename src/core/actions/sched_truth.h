@@ -12,6 +12,9 @@
 struct lks_event_sched_alarm;
 struct lks_event_sched_slot;
 
+#define LKS_SCHED_TRUTH_PREFIX "lks-" /* of the features for digest and verdict */
+#define LKS_SCHED_TRUTH_HEX    12     /* digits of the digest that the first one has */
+
 #define LKS_SCHED_TRUTH_PAUSE     (10 * LKS_SECOND) /* between two requests about a site */
 #define LKS_SCHED_TRUTH_AGAIN     (60 * LKS_SECOND) /* a node that failed waits so long */
 #define LKS_SCHED_TRUTH_RETRY_MAX (300 * LKS_SECOND)
@@ -37,12 +40,14 @@ bool lks_sched_truth_shown(const struct lks_sched_said *said, const struct lks_s
 bool lks_sched_truth_behind(const struct lks_sched_entry *e, const struct lks_state *s,
                             uint32_t node, bool publish);
 
-/* One request for each site that has nodes which show something else, at most `max`; they follow
- * lks_sched_sites_due(). `publish`: false removes what was published. The truths are in `arena`. */
-enum lks_code lks_sched_truth_due(struct lks_sched_book *b, const struct lks_state *s, bool publish,
-                                  lks_ms mono, uint32_t max, struct lks_arena *arena,
-                                  struct lks_sched_site_due *out, uint32_t *count,
-                                  struct lks_err *err) LKS_MUST_CHECK;
+/* Requests for each site that has nodes which show something else, in all at most `max`; they
+ * follow lks_sched_sites_due(). A site gets one, or several with a part of the nodes each where its
+ * scheduler is written node by node (core/plan/drain.h). `hidden`: schedulers, joined by '+', from
+ * which what was published is removed. The truths are in `arena`. */
+enum lks_code lks_sched_truth_due(struct lks_sched_book *b, const struct lks_state *s,
+                                  struct lks_str hidden, lks_ms mono, uint32_t max,
+                                  struct lks_arena *arena, struct lks_sched_site_due *out,
+                                  uint32_t *count, struct lks_err *err) LKS_MUST_CHECK;
 
 /* What came of it: `why` is code LKS_OK, and then each truth has its own outcome. */
 void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, struct lks_str site,

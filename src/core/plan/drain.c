@@ -9,13 +9,17 @@
 #define ALL_OFFERS                                                                                 \
     (LKS_DRAIN_LISTS | LKS_DRAIN_RESERVES | LKS_DRAIN_ADVERTISES | LKS_DRAIN_RUNS | LKS_DRAIN_SHOWS)
 
+/* A request about a node waits for those of other nodes at the same API server: with more parts a
+ * round of verdicts takes a larger share of the lanes, beside readings of nodes and drains. */
+#define NODE_BY_NODE 32
+
 /* One row a scheduler. */
 static const struct lks_drain_named scheds[] = {
-    {"", LKS_DRAIN_AGENT, 0},
-    {"none", LKS_DRAIN_AGENT, 0},
-    {"slurm", LKS_DRAIN_DRIVEN, ALL_OFFERS},
-    {"simulated", LKS_DRAIN_DRIVEN, ALL_OFFERS},
-    {"kubernetes", LKS_DRAIN_DRIVEN, 0},
+    {"", LKS_DRAIN_AGENT, 0, 0},
+    {"none", LKS_DRAIN_AGENT, 0, 0},
+    {"slurm", LKS_DRAIN_DRIVEN, ALL_OFFERS, 0},
+    {"simulated", LKS_DRAIN_DRIVEN, ALL_OFFERS, 0},
+    {"kubernetes", LKS_DRAIN_DRIVEN, LKS_DRAIN_SHOWS, NODE_BY_NODE},
 };
 /* The first two are none, and a text has each of the others once at the most. */
 _Static_assert(LKS_COUNT(scheds) - 2 <= LKS_DRAIN_SCHEDS_MAX, "a pool's schedulers are not cut");

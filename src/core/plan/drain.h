@@ -35,6 +35,8 @@ struct lks_drain_named {
     const char *name;
     enum lks_drain_sched how;
     unsigned offers;
+    uint32_t parts; /* SHOWS: a request is so many, side by side: it is written node by node; 0: it
+                       is one, for all nodes at once */
 };
 
 /* By the text of a pool's `sched`; empty is "none", an unknown name is NOT_YET, and so are several

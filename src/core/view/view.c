@@ -156,13 +156,28 @@ static struct lks_str drift_text(const struct lks_state *s, uint32_t node, struc
     return lks_buf_view(out);
 }
 
+static struct lks_str differs_text(const struct lks_state *s, uint32_t node, struct lks_buf *out)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_state_verdict *v = lks_state_verdict(s, node);
+    struct lks_str wrong = v != NULL ? lks_state_text(s, v->wrong) : LKS_STR("");
+    if (n->drifting && n->drift_text != 0)
+        return drift_text(s, node, wrong, out);
+    return v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
+}
+
+void lks_view_drift_line(const struct lks_state *s, uint32_t node, struct lks_buf *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fresh = LKS_BUF(LKS_BASIS_BYTES_MAX);
+    lks_buf_add(out, differs_text(s, node, &fresh));
+}
+
 void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                     size_t most)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf fresh = LKS_BUF(LKS_BASIS_BYTES_MAX);
     const struct lks_node *n = &s->nodes[node];
     const struct lks_state_verdict *v = lks_state_verdict(s, node);
-    struct lks_str first = v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
     struct lks_str wrong = v != NULL ? lks_state_text(s, v->wrong) : LKS_STR("");
     if (n->drifting) {
         lks_json_cstr(w, "cause", lks_drift_words[n->drift_cause]);
@@ -171,8 +186,7 @@ void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32
     } else if (lks_view_differs(s, node) == LKS_DIFFERS_DEVIATION) {
         put_allowed(w, s, node, wrong);
     }
-    lks_view_text(w, "text",
-                  n->drifting && n->drift_text != 0 ? drift_text(s, node, wrong, &fresh) : first);
+    lks_view_text(w, "text", differs_text(s, node, &fresh));
     lks_json_int(w, "drifted", v != NULL ? v->drifted : 0);
     lks_json_int(w, "unmeasured", v != NULL ? v->unmeasured : 0);
     put_rows(w, s, node, wrong, most);

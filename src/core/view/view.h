@@ -60,6 +60,9 @@ unsigned lks_view_judged(const struct lks_state *s, uint32_t node);
 void lks_view_intent(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                      const char *name_key, const char *digest_key);
 
+/* How it differs now, in a line that is added to `out`; nothing where that is not known. */
+void lks_view_drift_line(const struct lks_state *s, uint32_t node, struct lks_buf *out);
+
 /* How its readings compare with that: cause, since when, and up to `most` rows. */
 void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                     size_t most);

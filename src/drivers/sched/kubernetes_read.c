@@ -175,23 +175,24 @@ static bool read_metadata(struct lks_str body, struct lks_str name, struct lks_k
     (void)lks_kubernetes_read_mark(
         lks_doc_text(lks_doc_member(top, "annotations"), LKS_KUBERNETES_READ_MARK), &out->mark);
     read_cordoner(lks_doc_member(top, "managedFields"), out);
+    lks_kubernetes_truth_metadata(top, &out->shown);
     return true;
 }
 
-/* A node whose kubelet never reported has no conditions: its agent tells more. */
-static bool is_down(struct lks_str status)
+/* A node whose kubelet never reported has no condition Ready: its agent tells more. */
+static void read_conditions(struct lks_str status, struct lks_kubernetes_node *out)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
     struct lks_str conditions;
     if (!lks_json_list_member(status, "conditions", &conditions))
-        return false;
+        return;
     const struct lks_doc *top = parse(conditions, &docs, &err);
     for (const struct lks_doc *d = top != NULL ? top->first : NULL; d != NULL; d = d->next) {
         if (lks_str_is(lks_doc_text(d, "type"), "Ready"))
-            return !lks_str_is(lks_doc_text(d, "status"), "True");
+            out->down = !lks_str_is(lks_doc_text(d, "status"), "True");
+        lks_kubernetes_truth_condition(d, &out->shown);
     }
-    return false;
 }
 
 static bool is_kind(struct lks_str body, const char *quoted)
@@ -211,7 +212,7 @@ bool lks_kubernetes_read_node(struct lks_str body, struct lks_str name,
              LKS_STR_ARG(name));
         return false;
     }
-    out->down = is_down(status);
+    read_conditions(status, out);
     return true;
 }
 

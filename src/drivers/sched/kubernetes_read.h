@@ -10,13 +10,21 @@
 #define LKS_DRIVERS_KUBERNETES_READ_H
 
 #include "codec/format/docs.h"
+#include "drivers/sched/kubernetes_truth.h"
 #include "port/sched.h"
+
+#include <inttypes.h>
 
 #define LKS_KUBERNETES_READ_MARK     "lockstep.dev/drain" /* the key of the taint and annotation */
 #define LKS_KUBERNETES_READ_MANAGER  "lockstep"           /* our name in managedFields */
 #define LKS_KUBERNETES_READ_VERSION  63                   /* bytes of a resourceVersion */
 #define LKS_KUBERNETES_READ_TAINTS   8192                 /* bytes of the taints of others */
 #define LKS_KUBERNETES_READ_CONTINUE 1024                 /* bytes of the place in a list */
+
+/* A controller with a later epoch wrote the annotation of a drain: the node, that epoch, ours. */
+#define LKS_KUBERNETES_READ_OUTDATED(node)                                                         \
+    "node '" node "': a controller with epoch %" PRIu64 " drained it; this one has %" PRIu64       \
+    ". If the store of lockstepd is new, see \"Epochs\" in docs/kubernetes.md"
 
 enum lks_kubernetes_read {
     LKS_KUBERNETES_GOOD,
@@ -48,6 +56,7 @@ struct lks_kubernetes_node {
     bool down;                   /* its kubelet is not ready, or does not report */
     bool crowded;                /* the taints of others are more than can be written back */
     struct lks_kubernetes_mark mark;
+    struct lks_kubernetes_truth shown; /* what lockstep says of it */
     char version[LKS_KUBERNETES_READ_VERSION + 1];
     char cordoner[LKS_SCHED_OWNER_MAX + 1];      /* who set `unschedulable`; "": it does not say */
     char taints[LKS_KUBERNETES_READ_TAINTS + 1]; /* of others, as elements of a list in JSON */

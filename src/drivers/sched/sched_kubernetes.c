@@ -21,6 +21,7 @@
 #include "codec/notation/drain_reason.h"
 #include "core/sched/jobs.h"
 #include "drivers/sched/kubernetes_read.h"
+#include "drivers/sched/kubernetes_site.h"
 #include "drivers/sched/sched_answer.h"
 #include "drivers/sched/sched_drivers.h"
 #include "drivers/sched/sched_said.h"
@@ -172,12 +173,8 @@ static bool is_outdated(struct talking *t)
 {
     if (t->read.mark.epoch <= t->epoch)
         return false;
-    lks_conversation_fail(&t->head, LKS_E_REFUSED,
-                          "node '%s': a controller with epoch %" PRIu64
-                          " drained it; this one has %" PRIu64
-                          ". If the store of lockstepd is new, see \"Epochs\" in "
-                          "docs/kubernetes.md",
-                          t->node, t->read.mark.epoch, t->epoch);
+    lks_conversation_fail(&t->head, LKS_E_REFUSED, LKS_KUBERNETES_READ_OUTDATED("%s"), t->node,
+                          t->read.mark.epoch, t->epoch);
     return true;
 }
 
@@ -227,6 +224,11 @@ static void take_node(struct talking *t)
     bool manager = strcmp(n->cordoner, LKS_KUBERNETES_READ_MANAGER) == 0;
     t->said = (struct lks_sched_said){.known = true,
                                       .closed = n->unschedulable || n->tainted,
+                                      .truthful = true,
+                                      .slotted = true,
+                                      .digestible = true,
+                                      .noted = true,
+                                      .truth = n->shown.is,
                                       .since = marked ? n->mark.since : 0};
     lks_sched_said_outage(&t->said, n->down, false, LKS_STR(""));
     snprintf(owner, sizeof(owner), LKS_SCHED_MARK "%s", n->mark.owner);
@@ -375,8 +377,7 @@ static const struct lks_conversation_ops talk_ops = {
 
 /* Beginning --------------------------------------------------------------------------------- */
 
-/* What RFC 6750 lets a token have; nothing of it is repeated in a message. */
-static bool is_token(struct lks_str s)
+enum lks_code lks_sched_kubernetes_token(struct lks_str s, struct lks_err *err)
 {
     bool good = s.len <= LKS_SCHED_TOKEN_MAX;
     for (size_t i = 0; i < s.len && good; i++) {
@@ -384,7 +385,10 @@ static bool is_token(struct lks_str s)
         good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                strchr("-._~+/=", c) != NULL;
     }
-    return good;
+    return good ? LKS_OK
+                : lks_fail(err, LKS_E_INVALID,
+                           "kubernetes.token_file has no bearer token of at most %d bytes",
+                           LKS_SCHED_TOKEN_MAX);
 }
 
 static enum lks_code begin(void *value, const struct lks_sched_wish *wish, struct lks_err *err)
@@ -392,10 +396,8 @@ static enum lks_code begin(void *value, const struct lks_sched_wish *wish, struc
     struct talking *t = value;
     if (lks_sched_check(wish, err) != LKS_OK)
         return err->code;
-    if (!is_token(wish->login.token))
-        return lks_fail(err, LKS_E_INVALID,
-                        "kubernetes.token_file has no bearer token of at most %d bytes",
-                        LKS_SCHED_TOKEN_MAX);
+    if (lks_sched_kubernetes_token(wish->login.token, err) != LKS_OK)
+        return err->code;
     *t = (struct talking){.head = {.step = NODE, .deadline = wish->deadline},
                           .verb = wish->verb,
                           .row = wish->row,
@@ -415,13 +417,46 @@ static void said(const void *value, struct lks_sched_said *out)
     *out = t->said;
 }
 
-/* core/plan/drain.c offers none of it, so no plan asks for it. */
+/* A whole site ------------------------------------------------------------------------------ */
+
+/* One row for each verb that Kubernetes has; core/plan/drain.c offers no others to plans. */
+static const struct {
+    const struct lks_conversation_ops *talk;
+    enum lks_code (*begin)(void *value, const struct lks_sched_site_wish *wish,
+                           struct lks_err *err);
+} sites[LKS_SCHED_SITE_VERB_COUNT] = {
+    [LKS_SCHED_SITE_PUBLISH] = {&lks_sched_kubernetes_truth_talk, lks_sched_kubernetes_truth_begin},
+};
+
+static lks_ms ask_site(const void *value, struct lks_http_request *out)
+{
+    const struct lks_kubernetes_site *site = value;
+    return sites[site->verb].talk->ask(value, out);
+}
+
+static void hear_site(void *value, lks_ms now, const struct lks_http_response *answer)
+{
+    const struct lks_kubernetes_site *site = value;
+    sites[site->verb].talk->hear(value, now, answer);
+}
+
+static const struct lks_conversation_ops site_ops = {
+    .name = "sched-kubernetes-site",
+    .size = LKS_KUBERNETES_SITE_SIZE,
+    .ask = ask_site,
+    .hear = hear_site,
+    .hears_all = true,
+};
+
 static enum lks_code begin_site(void *value, const struct lks_sched_site_wish *wish,
                                 struct lks_err *err)
 {
-    (void)value;
-    return lks_fail(err, LKS_E_REFUSED, "%s: lockstep does not do that in Kubernetes",
-                    lks_sched_site_verb_words[wish->verb]);
+    if (sites[wish->verb].begin == NULL)
+        return lks_fail(err, LKS_E_REFUSED, "%s: lockstep does not do that in Kubernetes",
+                        lks_sched_site_verb_words[wish->verb]);
+    if (lks_sched_check_site(wish, err) != LKS_OK)
+        return err->code;
+    return sites[wish->verb].begin(value, wish, err);
 }
 
 const struct lks_sched_driver lks_sched_kubernetes = {
@@ -429,6 +464,6 @@ const struct lks_sched_driver lks_sched_kubernetes = {
     .talk = &talk_ops,
     .begin = begin,
     .said = said,
-    .site_talk = &talk_ops,
+    .site_talk = &site_ops,
     .begin_site = begin_site,
 };

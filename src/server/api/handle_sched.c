@@ -201,7 +201,8 @@ static void count_truth(const struct lks_authz *authz, uint32_t node,
     const struct lks_config *config = lks_daemon_config(authz->daemon);
     if (!e->heard || !e->said.truthful)
         return;
-    bool behind = lks_sched_truth_behind(e, authz->state, node, config->slurm_publish != 0);
+    bool publish = !lks_drain_sched_has(lks_bridges_hidden(config), lks_str_from(e->sched));
+    bool behind = lks_sched_truth_behind(e, authz->state, node, publish);
     bool late = behind && lks_sched_truth_late(e, authz->now.mono, config->bmc_speed);
     t->behind += behind;
     t->late += late;
@@ -367,7 +368,7 @@ static void put_pool(struct lks_json_writer *w, const struct lks_authz *authz,
     const struct lks_state *s = authz->state;
     struct tally t = count_pool(authz, pool, sched);
     struct lks_sched_truth_slots slots = {0};
-    if (lks_daemon_config(authz->daemon)->slurm_publish != 0)
+    if (!lks_drain_sched_has(lks_bridges_hidden(lks_daemon_config(authz->daemon)), sched))
         slots = lks_sched_truth_slots(s, pool);
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "pool", lks_state_text(s, s->pools[pool].name));

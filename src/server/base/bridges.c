@@ -41,3 +41,10 @@ struct lks_bridges_tls lks_bridges_tls(const struct lks_config *c, struct lks_st
                                         c->kubernetes_key};
     return (struct lks_bridges_tls){c->slurm_ca, c->slurm_certificate, c->slurm_key};
 }
+
+struct lks_str lks_bridges_hidden(const struct lks_config *c)
+{
+    static const char *const hidden[2][2] = {{"slurm+simulated+kubernetes", "slurm+simulated"},
+                                             {"kubernetes", ""}};
+    return lks_str_from(hidden[c->slurm_publish != 0][c->kubernetes_publish != 0]);
+}

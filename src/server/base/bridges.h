@@ -33,4 +33,7 @@ struct lks_bridges_tls {
 };
 struct lks_bridges_tls lks_bridges_tls(const struct lks_config *c, struct lks_str sched);
 
+/* Schedulers that are to show no verdicts, joined by '+' (core/actions/sched_truth.h). */
+struct lks_str lks_bridges_hidden(const struct lks_config *c);
+
 #endif

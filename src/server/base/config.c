@@ -181,6 +181,9 @@ const struct lks_config_key lks_config_keys[] = {
      "certificate (PEM) that lockstepd shows to API servers, in place of a token"},
     {"kubernetes.key", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(kubernetes_key),
      "private key (PEM) of that certificate"},
+    {"kubernetes.publish", LKS_CONFIG_WORD, "yes", 0, 0, truths, true, AT(kubernetes_publish),
+     "show verdict and stack of each node as labels, an annotation and a condition of Kubernetes; "
+     "no: remove them"},
     {"webhook.listen", LKS_CONFIG_ADDRESS, "", 0, 0, NULL, false, AT(webhook_listen),
      "address that API servers of Kubernetes send pods to before they create them; empty: none "
      "(docs/kubernetes.md)"},

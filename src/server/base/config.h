@@ -60,7 +60,7 @@ struct lks_config {
     struct lks_str webhook_client_ca;
     struct lks_config_list webhook_clients;
     struct lks_str slurm_ca, slurm_certificate, slurm_key;
-    uint64_t slurm_publish; /* 1: yes */
+    uint64_t slurm_publish, kubernetes_publish; /* 1: yes */
     uint64_t slurm_stale_s;
     struct lks_str slurm_stale_closed; /* pools, separated by blanks */
     struct lks_str slurm_rest_user, slurm_rest_token;

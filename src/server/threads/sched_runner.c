@@ -172,8 +172,8 @@ static enum lks_code take_sites(struct lks_authz *authz, struct lks_internal *ow
     keep_sites(authz, own, due, count);
     own->full = own->full || (count == max && max > 0);
     max -= count;
-    bool publish = lks_daemon_config(authz->daemon)->slurm_publish != 0;
-    if (lks_sched_truth_due(&authz->sched, authz->state, publish, authz->now.mono, max, &own->arena,
+    struct lks_str hidden = lks_bridges_hidden(lks_daemon_config(authz->daemon));
+    if (lks_sched_truth_due(&authz->sched, authz->state, hidden, authz->now.mono, max, &own->arena,
                             due, &count, err) != LKS_OK)
         return err->code;
     keep_sites(authz, own, due, count);
@@ -231,7 +231,8 @@ static void give_slots(struct lks_authz *authz, struct lks_call *call)
     struct lks_sched_sites *sites = &authz->sched.sites;
     const struct lks_config *config = lks_daemon_config(authz->daemon);
     uint32_t from = 0;
-    if (authz->now.mono < sites->slots || config->slurm_publish == 0)
+    if (authz->now.mono < sites->slots ||
+        (config->slurm_publish == 0 && config->kubernetes_publish == 0))
         return;
     sites->slots = authz->now.mono + LKS_SCHED_TRUTH_SLOT_LOOK / config->bmc_speed;
     for (uint32_t i = 0; i < ALARMS_MAX; i++) {
