@@ -12,8 +12,8 @@
 #include "codec/format/json.h"
 #include "drivers/sched/kubernetes_read.h"
 #include "drivers/sched/sched_drivers.h"
+#include "fuzz/answers.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define EXCHANGES_MAX 2000
 #define BEGIN         UINT64_C(1763200000000)
 #define BODY_MAX      ((size_t)64 << 10)
-
-struct stream {
-    const uint8_t *at, *end;
-};
-
-static uint8_t next_byte(struct stream *s)
-{
-    return s->at < s->end ? *s->at++ : 0;
-}
 
 #define NODE(annotation, manager, spec)                                                            \
     "{\"kind\":\"Node\",\"metadata\":{\"name\":\"g1\",\"resourceVersion\":\"41\","                 \
@@ -102,21 +93,7 @@ static void watch(struct witness *w, const struct lks_http_request *r)
     w->acts++;
 }
 
-static void answer(struct stream *s, struct lks_http_response *out, struct lks_buf *body)
-{
-    const char *text = bodies[next_byte(s) % LKS_COUNT(bodies)];
-    *out = (struct lks_http_response){.status = statuses[next_byte(s) % LKS_COUNT(statuses)]};
-    lks_buf_truncate(body, 0);
-    if (text[0] == '*') {
-        size_t len = next_byte(s) * (size_t)4, most = (size_t)(s->end - s->at);
-        len = len < most ? len : most;
-        lks_buf_add(body, (struct lks_str){(const char *)s->at, len});
-        s->at += len;
-    } else {
-        lks_buf_add(body, lks_str_from(text));
-    }
-    out->body = lks_buf_view(body);
-}
+static const struct answers answers = {bodies, statuses, LKS_COUNT(bodies), LKS_COUNT(statuses)};
 
 /* True: it ended well. */
 static bool converse(void *value, struct stream *s, struct witness *w)
@@ -140,7 +117,7 @@ static bool converse(void *value, struct stream *s, struct witness *w)
         watch(w, &talk.request);
         LKS_ASSERT(w->acts <= LKS_SCHED_TURNS_MAX);
         bool over = s->at >= s->end;
-        answer(s, &response, &body);
+        next_answer(s, &answers, &response, &body);
         bool silent = over || response.status == 0;
         now = silent ? talk.until : now + 10;
         lks_conversation_feed(ops, value, now, silent ? NULL : &response);
