@@ -100,6 +100,8 @@ fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
 soak: build $(SANITIZE)/build.ninja ## the tests SOAK_REPEAT (20) times, kills everywhere, planted bugs, then fuzzing for SOAK_SECONDS (900) each
 	@$(call ninja,$(SANITIZE))
 	@meson test -C $(SANITIZE) --no-suite real --no-suite k8s --repeat $(SOAK_REPEAT) --print-errorlogs
+	@if tools/k8s.sh >/dev/null; then LKS_K8S_NODES=5000 meson test -C $(BUILD) 'k8s truth' --print-errorlogs; \
+		elif [ $$? -ne 77 ]; then exit 1; fi
 	@tools/setup.sh real
 	@$(asking) meson test -C $(BUILD) --benchmark --verbose
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)

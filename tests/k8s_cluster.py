@@ -60,7 +60,9 @@ class Refused(Exception):
 class Cluster:
     wait = staticmethod(SlurmCluster.wait)
 
-    def __init__(self, folder):
+    def __init__(self, folder, lease_seconds=40):
+        """Thousands of nodes need longer leases: kubelets that renew them often keep kube-apiserver busy."""
+        self.lease_seconds = lease_seconds
         self.dir = pathlib.Path(folder).resolve()
         self.programs = programs()
         self.processes, self.tokens = {}, {}
@@ -141,11 +143,11 @@ class Cluster:
             "kube-controller-manager": [
                 "--kubeconfig=kube-controller-manager.kubeconfig", f"--secure-port={self.ports['kcm']}",
                 "--use-service-account-credentials=true", "--service-account-private-key-file=accounts.key",
-                "--root-ca-file=ca.crt", *manager],
+                "--root-ca-file=ca.crt", f"--node-monitor-grace-period={max(50, self.lease_seconds * 5 // 2)}s", *manager],
             "kube-scheduler": ["--kubeconfig=kube-scheduler.kubeconfig", f"--secure-port={self.ports['scheduler']}", *manager],
             "kwok": ["--kubeconfig=admin.kubeconfig", "--manage-all-nodes=false",
                      "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", "--node-ip=127.0.0.1",
-                     f"--node-port={self.ports['kwok']}", f"--server-address=127.0.0.1:{self.ports['kwok']}",
+                     f"--node-lease-duration-seconds={self.lease_seconds}", f"--node-port={self.ports['kwok']}", f"--server-address=127.0.0.1:{self.ports['kwok']}",
                      f"--config={self.programs / 'stages.yaml'}"],
         }[part]
 

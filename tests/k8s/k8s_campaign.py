@@ -172,8 +172,10 @@ def drains(cluster):
     for e in cluster.audit():
         if e["user"]["username"] != US or e["verb"] != "patch" or e["responseStatus"]["code"] != 200:
             continue
-        at, node = moment(e["stageTimestamp"]), e["objectRef"]["name"]
-        if e["requestObject"]["metadata"]["annotations"][MARK] is None:
+        at, node, written = moment(e["stageTimestamp"]), e["objectRef"]["name"], e["requestObject"]["metadata"]
+        if MARK not in written.get("annotations", {}):
+            continue  # a verdict
+        if written["annotations"][MARK] is None:
             found[node][-1][1] = at
         elif not found[node] or found[node][-1][1] is not None:
             found[node].append([at, None])

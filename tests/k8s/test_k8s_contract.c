@@ -21,6 +21,7 @@ static const struct contract_side kubernetes = {.name = "kubernetes",
                                                              [NEEDS_ALL] = CONTRACT_NO_ROTATION},
                                                 .site_refused =
                                                     "lockstep does not do that in Kubernetes",
+                                                .site_verbs = 1U << LKS_SCHED_SITE_PUBLISH,
                                                 .denies = true,
                                                 .mishaps_at = 6,
                                                 .kills_at = 3,

@@ -111,8 +111,7 @@ static bool is_due(const struct lks_sched_entry *e, const struct lks_state *s,
     const struct lks_sched_said *last = e != NULL && e->heard ? &e->said : NULL;
     if (lks_sched_next(s, facts, node, last, out->owner, &out->wish))
         return !waits(e, out->wish.verb, mono);
-    return last != NULL && mono >= e->asked_until &&
-           (e->refresh || mono >= e->due + LKS_SCHED_REFRESH) &&
+    return last != NULL && mono >= e->asked_until && (e->refresh || mono >= e->calm_until) &&
            lks_sched_next(s, facts, node, NULL, out->owner, &out->wish);
 }
 
@@ -165,7 +164,7 @@ void lks_sched_book_unasked(struct lks_sched_book *b, uint64_t search)
     for (uint32_t i = 0; i < b->room; i++) {
         for (struct lks_sched_entry *e = b->entries[i]; e != NULL; e = e->next) {
             if (e->search == search)
-                e->asked_until = e->due = 0; /* it was due */
+                e->asked_until = e->due = e->calm_until = 0; /* it was due */
         }
     }
     lks_sched_sites_unasked(&b->sites, search);
@@ -192,6 +191,7 @@ void lks_sched_book_heard(struct lks_sched_book *b, uint32_t node, struct lks_st
                                   .verb = e->verb,
                                   .turn = e->turn,
                                   .due = now.mono + pause / speed,
+                                  .calm_until = now.mono + (pause + LKS_SCHED_REFRESH) / speed,
                                   .truth_due = e->truth_due,
                                   .kept_from = said->truthful ? e->kept_from : 0,
                                   .told_key = e->told_key,
@@ -216,6 +216,7 @@ void lks_sched_book_failed(struct lks_sched_book *b, uint32_t node, struct lks_s
     e->turn++;
     e->failing_since = e->failing_since != 0 ? e->failing_since : now.wall;
     e->due = now.mono + (pause < LKS_SCHED_RETRY_MAX ? pause : LKS_SCHED_RETRY_MAX) / speed;
+    e->calm_until = e->due + LKS_SCHED_REFRESH / speed;
     (void)snprintf(e->trouble, sizeof(e->trouble), "%.*s", (int)sizeof(e->trouble) - 1, why->msg);
     b->failed++;
 }

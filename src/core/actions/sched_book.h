@@ -32,7 +32,8 @@ struct lks_sched_entry {
     uint8_t slots;            /* those that it shows, as bits */
     enum lks_sched_verb verb; /* that it was asked last */
     lks_ms due;               /* mono: it is not asked the same again before */
-    bool refresh;             /* it is asked again though no change wants it */
+    lks_ms calm_until;        /* mono: the same of a node that no change wants, */
+    bool refresh;             /* which is asked again all the same */
     uint64_t truth_key;       /* of the truth that it was seen to show; 0: none */
     lks_ms truth_due;         /* mono: what lockstep says of it is not published before */
     lks_ms kept_from;         /* mono: a reading from then on shows whether the node keeps what was
