@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; i < NODES; i++) {
         LKS_ASSERT(lks_str_printable(lks_str_from(told[i].why)));
         LKS_ASSERT(!told[i].seen || (w.heard[i] && told[i].why[0] == '\0'));
-        LKS_ASSERT(!good || told[i].seen || told[i].why[0] != '\0');
+        LKS_ASSERT(!good || told[i].seen + told[i].open + (told[i].why[0] != '\0') == 1);
     }
     free(value);
     return 0;

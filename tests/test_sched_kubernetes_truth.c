@@ -372,6 +372,42 @@ static void test_scripts(void)
     }
 }
 
+/* A server that answers after so long that the deadline comes first: what was done counts. */
+static void test_slow(void)
+{
+    LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
+    const struct lks_conversation_ops *ops = lks_sched_kubernetes.site_talk;
+    struct lks_sched_told told[60] = {{.node = {0}}};
+    const struct lks_sched_site_wish wish = {.verb = LKS_SCHED_SITE_PUBLISH,
+                                             .told = told,
+                                             .told_count = LKS_COUNT(told),
+                                             .epoch = 8,
+                                             .deadline = NOW + LKS_SCHED_DEADLINE};
+    const struct lks_http_response answer = {.status = 200, .body = LKS_STR(EMPTY)};
+    struct lks_err err = {0};
+    lks_ms now = NOW;
+    size_t done = 0, open = 0;
+    void *value = calloc(1, ops->size);
+    LKS_ASSERT(value != NULL);
+    for (size_t i = 0; i < LKS_COUNT(told); i++)
+        told[i].node = LKS_STR("n1");
+    lks_conversation_talk_init(&talk);
+    CHECK_CODE(lks_sched_kubernetes.begin_site(value, &wish, &err), LKS_OK);
+    lks_conversation_next(ops, value, now, &talk);
+    while (talk.kind == LKS_TALK_SEND && now < wish.deadline) {
+        now += LKS_SCHED_PATIENCE - 1;
+        lks_conversation_feed(ops, value, now, &answer);
+        lks_conversation_next(ops, value, now, &talk);
+    }
+    CHECK_INT(talk.kind, LKS_TALK_DONE);
+    for (size_t i = 0; i < LKS_COUNT(told); i++) {
+        done += told[i].seen;
+        open += told[i].open;
+    }
+    CHECK(done > 1 && done + open == LKS_COUNT(told) && !told[0].open);
+    free(value);
+}
+
 /* What the driver does not do is refused before anything is sent. */
 static void test_others(void)
 {
@@ -396,6 +432,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"what a node shows", test_shown},
         {"conversations", test_scripts},
+        {"a slow server", test_slow},
         {"what is not asked", test_others},
         {NULL, NULL},
     });

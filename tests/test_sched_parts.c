@@ -182,6 +182,20 @@ static void test_odd(void)
     end(&w);
 }
 
+/* A node whose turn did not come is published again at once, and nothing is known of it. */
+static void test_open(void)
+{
+    struct world w;
+    set_up(&w, 2, false);
+    CHECK_INT(publish(&w, "", 2), 2);
+    w.due[1].wish.told[0].open = true;
+    tell_all(&w);
+    CHECK_INT(w.b.published, 1);
+    CHECK_INT(publish(&w, "", 2), 1);
+    CHECK_STR(w.due[0].wish.told[0].node, "g2");
+    end(&w);
+}
+
 /* Nodes that a scheduler returned as they should be are read again after a minute, not at once. */
 static void test_seen(void)
 {
@@ -263,6 +277,7 @@ int main(void)
         {"requests side by side", test_parts},
         {"requests that fail", test_failures},
         {"a node that fails", test_odd},
+        {"a node whose turn did not come", test_open},
         {"nodes that were seen", test_seen},
         {"nodes that left", test_left},
         {"lines about verdicts", test_notes},

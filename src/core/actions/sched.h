@@ -72,6 +72,7 @@ struct lks_sched_told {
     struct lks_str node;
     uint32_t place; /* in the state; the asker's own: a node that left the fleet has no other */
     struct lks_sched_truth truth;
+    bool open; /* its turn did not come: nothing was done */
     bool seen; /* the scheduler returned it, which is as good as a reading */
     char why[LKS_SCHED_REASON_MAX + 1]; /* empty: the node shows it */
 };

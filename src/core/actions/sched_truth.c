@@ -472,12 +472,12 @@ void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, s
     if (!at->publish_failed) {
         at->publish_failures = 0;
         at->publish_trouble[0] = at->publish_odd ? at->publish_trouble[0] : '\0';
-        at->publish_due = now.mono + (at->publish_more && parts_max(at) > 1 ? 0 : pause);
     }
     for (uint32_t i = 0; i < wish->told_count; i++) {
         const struct lks_sched_told *told = &wish->told[i];
         struct lks_sched_entry *e = told_of(b, s, told, sched);
-        if (e == NULL)
+        at->publish_more = at->publish_more || told->open;
+        if (e == NULL || told->open)
             continue;
         if (told->why[0] == '\0') {
             e->said.truth = told->truth;
@@ -493,6 +493,8 @@ void lks_sched_truth_told(struct lks_sched_book *b, const struct lks_state *s, s
         snprintf(at->publish_trouble, sizeof(at->publish_trouble),
                  "node '%" LKS_STR_FMT "': %.200s", LKS_STR_ARG(told->node), told->why);
     }
+    if (!at->publish_failed)
+        at->publish_due = now.mono + (at->publish_more && parts_max(at) > 1 ? 0 : pause);
 }
 
 void lks_sched_truth_configured(struct lks_sched_book *b, const struct lks_state *s, uint32_t node,
