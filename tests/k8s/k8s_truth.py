@@ -5,7 +5,7 @@ choose nodes.
     k8s_truth.py BUILD_DIR
 
 The control plane is real, and lockstepd has the rights of rbac.yaml. Sixteen nodes have simulated agents, so their verdicts change;
-LKS_K8S_NODES (500) more nodes of the fleet have none, and are "unknown". lockstepd and kube-apiserver are killed on the way.
+LKS_K8S_NODES (200) more nodes of the fleet have none, and are "unknown". lockstepd and kube-apiserver are killed on the way.
 """
 import concurrent.futures
 import http.client
@@ -25,7 +25,7 @@ import k8s_cluster  # noqa: E402
 from lockstep_here import Tally, check, wait  # noqa: E402
 import lockstep_here  # noqa: E402
 
-MORE = int(os.environ.get("LKS_K8S_NODES", "500"))
+MORE = int(os.environ.get("LKS_K8S_NODES", "200"))
 PREFIX = "lockstep.dev/"
 KEYS = ("digest", "verdict", "slot")
 CONDITION = "LockstepConforms"
