@@ -354,8 +354,7 @@ static const struct lks_listing_column act_columns[] = {
     LKS_WRAP("why", "text"),
 };
 static const struct lks_listing_part acts = {"job_acts", LKS_PART_COLUMNS(act_columns),
-                                             "\n{jobs_touched#job}[{jobs_touched!1}s] signalled or "
-                                             "requeued:\n",
+                                             "\n{jobs_touched#job} signalled or requeued:\n",
                                              false};
 
 static const struct lks_listing_column waiting_columns[] = {
