@@ -260,6 +260,7 @@ int contract_real_run(const struct contract_side *side)
         {"mishaps on the way", contract_mishaps},
         {"kills", contract_kills},
         {"a whole site", contract_site},
+        {"kills at requests about jobs", contract_site_kills},
         {"deadlines", contract_deadlines},
         {"epochs of leaders", contract_epochs},
         {"one owner of ours after the other", contract_takes_over},

@@ -9,6 +9,9 @@
 
 #define NODES "/api/v1/nodes/"
 #define PODS  "/api/v1/pods?fieldSelector=spec.nodeName%3D"
+#define ALL   "/api/v1/pods?fieldSelector=spec.nodeName%21%3D%2C"
+#define EVICT "/api/v1/namespaces/default/pods/"
+#define NEXT  "&continue=eyJ2IjoibWV0YSJ9"
 #define OURS  LKS_KUBERNETES_READ_MARK
 #define THEIRS                                                                                     \
     "{\"key\":\"example.com/spot\",\"value\":\"a \\\"b\\\" [c]\",\"effect\":\"NoSchedule\"}"
@@ -20,6 +23,11 @@
     "{'nvidia.com/gpu': '1'}}}]}, 'status': {'phase': 'Running'}}, {'metadata': {'name': 'web', "  \
     "'namespace': 'default'}, 'spec': {'nodeName': '%s', 'containers': [{'resources': {'limits': " \
     "{'cpu': '1'}}}]}, 'status': {'phase': 'Running'}}"
+
+/* Of the run of a job. */
+#define UID "%04x%04x-0000-4000-8000-000000000000"
+
+struct kubernetes_model_faults kubernetes_model_faults;
 
 static void put_time(struct lks_json_writer *w, const char *key, lks_ms at)
 {
@@ -167,29 +175,71 @@ static void put_node(const struct kubernetes_model *k, const struct lks_doc *nod
     lks_json_write(&w, "}}");
 }
 
-/* The list of its pods is two pages. */
-static void put_pods(const struct lks_doc *node, bool second, lks_ms now, struct lks_buf *out)
+/* A pod of the node; its uid is that of the job's run. */
+static void put_pod(const struct lks_schedsim *m, const char *node, uint64_t id,
+                    struct lks_json_writer *w)
 {
-    const struct lks_doc *jobs = lks_doc_member(node, "jobs");
-    char name[64];
-    struct lks_json_writer w = {.out = out};
-    snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(node, "node")));
-    lks_json_write(&w,
+    LKS_ASSERT(id > 0 && id <= m->job_count);
+    const struct lks_schedsim_job *job = &m->jobs[id - 1];
+    char name[32], uid[64];
+    snprintf(name, sizeof(name), "train-%" PRIu64, id - 1);
+    snprintf(uid, sizeof(uid), UID, (unsigned)id, job->restarts);
+    lks_json_write(w, "{'metadata': {'name': '%s', 'namespace': 'default', 'uid': '%s'", name, uid);
+    if (kubernetes_model_faults.stuck && kubernetes_model_faults.evicted > 0)
+        put_time(w, "deletionTimestamp", m->now);
+    if (job->kind == LKS_SCHEDSIM_BATCH || job->kind == LKS_SCHEDSIM_TRAINING)
+        lks_json_write(w, "'ownerReferences': [{'kind': 'Job', 'name': 'train', 'controller': "
+                          "true}]");
+    lks_json_write(w,
+                   "}, 'spec': {'nodeName': '%s', 'containers': [{'resources': {'limits': "
+                   "{'nvidia.com/gpu': '8'}}}]}, 'status': {'phase': 'Running'",
+                   node);
+    put_time(w, "startTime", job->begun);
+    lks_json_write(w, "}}");
+}
+
+static void begin_pods(bool second, const char *node, struct lks_json_writer *w)
+{
+    lks_json_write(w,
                    "{'kind': 'PodList', 'apiVersion': 'v1', 'metadata': {'resourceVersion': '9', "
                    "'continue'?: '%s'}, 'items': [",
                    second ? "" : "eyJ2IjoibWV0YSJ9");
     if (!second)
-        lks_json_write(&w, OTHERS, name, name);
-    size_t i = 0;
+        lks_json_write(w, OTHERS, node, node);
+}
+
+/* The list of its pods is two pages. */
+static void put_pods(const struct lks_schedsim *m, const struct lks_doc *node, bool second,
+                     struct lks_buf *out)
+{
+    const struct lks_doc *jobs = lks_doc_member(node, "jobs");
+    char name[64];
+    uint64_t id = 0;
+    struct lks_json_writer w = {.out = out};
+    snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(node, "node")));
+    begin_pods(second, name, &w);
     for (const struct lks_doc *d = second && jobs != NULL ? jobs->first : NULL; d != NULL;
-         d = d->next, i++) {
-        lks_json_write(&w,
-                       "{'metadata': {'name': 'train-%zu', 'namespace': 'default'}, 'spec': "
-                       "{'nodeName': '%s', 'containers': [{'resources': {'limits': "
-                       "{'nvidia.com/gpu': '8'}}}]}, 'status': {'phase': 'Running'",
-                       i, name);
-        put_time(&w, "startTime", now);
-        lks_json_write(&w, "}}");
+         d = d->next) {
+        LKS_ASSERT(lks_str_number(lks_doc_text(d, "id"), UINT32_MAX, &id));
+        put_pod(m, name, id, &w);
+    }
+    lks_json_write(&w, "]}");
+}
+
+/* The same of the whole cluster: pods that are bound to a node. */
+static void put_all_pods(const struct lks_schedsim *m, const struct lks_doc *jobs, bool second,
+                         struct lks_buf *out)
+{
+    struct lks_json_writer w = {.out = out};
+    uint64_t id = 0;
+    begin_pods(second, "g1", &w);
+    for (const struct lks_doc *d = second ? jobs->first : NULL; d != NULL; d = d->next) {
+        char nodes[256];
+        snprintf(nodes, sizeof(nodes), "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(d, "nodes")));
+        LKS_ASSERT(lks_str_number(lks_doc_text(d, "id"), UINT32_MAX, &id));
+        nodes[strcspn(nodes, ",")] = '\0';
+        if (nodes[0] != '\0')
+            put_pod(m, nodes, id, &w);
     }
     lks_json_write(&w, "]}");
 }
@@ -286,21 +336,106 @@ static void show(const struct kubernetes_model *k, struct lks_str path,
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(LKS_HTTP_BODY_MAX);
     struct lks_err err = {0};
+    bool second = lks_str_find(path, LKS_STR(NEXT)) >= 0;
     LKS_ASSERT(lks_docs_init(&docs, "reply", &err) == LKS_OK);
     if (lks_json_parse(lks_buf_view(&out->body), &docs, &err) != LKS_OK ||
         lks_doc_member(docs.first, "jobs") == NULL)
         return; /* a fault: it is as unreadable here */
     if (lks_str_starts(path, PODS))
-        put_pods(docs.first, lks_str_find(path, LKS_STR("&continue=eyJ2IjoibWV0YSJ9")) >= 0,
-                 k->sim.now, &text);
+        put_pods(&k->sim, docs.first, second, &text);
+    else if (lks_str_starts(path, ALL))
+        put_all_pods(&k->sim, lks_doc_member(docs.first, "jobs"), second, &text);
     else
         put_node(k, docs.first, &text);
     lks_buf_truncate(&out->body, 0);
     lks_buf_add(&out->body, lks_buf_view(&text));
 }
 
-void kubernetes_model_take(struct kubernetes_model *k, const struct lks_http_request *request,
-                           struct lks_schedsim_reply *out)
+static void reply(struct lks_schedsim_reply *out, int status, const char *body)
+{
+    lks_buf_truncate(&out->body, 0);
+    out->status = status;
+    out->delay = 0;
+    lks_buf_add(&out->body, lks_str_from(body));
+}
+
+/* Evictions --------------------------------------------------------------------------------- */
+
+/* Whether the pod that is there is the one that is meant. */
+static bool is_meant(const struct lks_schedsim *m, uint64_t id, struct lks_str body)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    char uid[64];
+    LKS_ASSERT(lks_docs_init(&docs, "eviction", &err) == LKS_OK &&
+               lks_json_parse(body, &docs, &err) == LKS_OK);
+    const struct lks_doc *conditions =
+        lks_doc_member(lks_doc_member(docs.first, "deleteOptions"), "preconditions");
+    LKS_ASSERT(lks_str_is(lks_doc_text(docs.first, "kind"), "Eviction"));
+    snprintf(uid, sizeof(uid), UID, (unsigned)id, m->jobs[id - 1].restarts);
+    return lks_str_is(lks_doc_text(conditions, "uid"), uid);
+}
+
+static void requeue(struct lks_schedsim *m, uint64_t id, struct lks_schedsim_reply *out)
+{
+    struct lks_http_request r;
+    lks_http_request_init(&r);
+    r.method = "POST";
+    lks_buf_addf(&r.path, "/v1/jobs/%" PRIu64 "/requeue", id);
+    lks_buf_addf(&r.body, "{}");
+    lks_http_request_header(&r, "Lockstep-Epoch", "%" PRIu64, m->epoch);
+    lks_schedsim_take(m, &r, out);
+    lks_http_request_fini(&r);
+    if (out->status == 200)
+        out->status = 201;
+    else if (out->status != 0)
+        put_status(out, "Other");
+}
+
+static void evict(struct lks_schedsim *m, const struct lks_http_request *request,
+                  struct lks_schedsim_reply *out)
+{
+    struct kubernetes_model_faults *faults = &kubernetes_model_faults;
+    struct lks_str path = lks_buf_view(&request->path), name, rest;
+    char budget[512];
+    uint64_t id = 0;
+    LKS_ASSERT(lks_str_cut((struct lks_str){path.ptr + strlen(EVICT), path.len - strlen(EVICT)},
+                           '/', &name, &rest) &&
+               lks_str_is(rest, "eviction") && lks_str_starts(name, "train-"));
+    LKS_ASSERT(lks_str_number(lks_str_last(name, '-'), m->job_count - 1, &id));
+    if (faults->replaced > 0 && faults->replaced-- > 0)
+        m->jobs[id++].restarts++;
+    else
+        id++;
+    snprintf(budget, sizeof(budget),
+             "{\"kind\":\"Status\",\"reason\":\"TooManyRequests\",\"details\":{\"causes\":["
+             "{\"reason\":\"DisruptionBudget\",\"message\":\"The disruption budget %s needs 1 "
+             "healthy pods and has 1 currently\"}]}}",
+             faults->budget != NULL ? faults->budget : "");
+    if (!is_meant(m, id, lks_buf_view(&request->body)))
+        reply(out, 409, "{\"kind\":\"Status\",\"message\":\"Precondition failed: UID\"}");
+    else if (faults->busy > 0 && faults->busy-- > 0)
+        reply(out, 429, "{\"kind\":\"Status\",\"message\":\"too many requests\"}");
+    else if (faults->budget != NULL)
+        reply(out, 429, budget);
+    else if (faults->evicted++, faults->stuck)
+        reply(out, 201, "{\"kind\":\"Status\",\"status\":\"Success\"}");
+    else
+        requeue(m, id, out);
+}
+
+static void list_all(struct lks_schedsim *m, struct lks_schedsim_reply *out)
+{
+    struct lks_http_request r;
+    lks_http_request_init(&r);
+    r.method = "GET";
+    lks_buf_addf(&r.path, "/v1/jobs");
+    lks_schedsim_take(m, &r, out);
+    lks_http_request_fini(&r);
+}
+
+static void take_node(struct kubernetes_model *k, const struct lks_http_request *request,
+                      struct lks_schedsim_reply *out)
 {
     struct lks_str path = lks_buf_view(&request->path);
     bool pods = lks_str_starts(path, PODS), writes = strcmp(request->method, "PATCH") == 0;
@@ -316,6 +451,26 @@ void kubernetes_model_take(struct kubernetes_model *k, const struct lks_http_req
         forward(&k->sim, node, "", "", 0, NULL, out);
     if (out->status == 200 && truth)
         take_truth(&k->shown[lks_schedsim_find(&k->sim, lks_str_from(node))], request);
+}
+
+void kubernetes_model_take(struct kubernetes_model *k, const struct lks_http_request *request,
+                           struct lks_schedsim_reply *out)
+{
+    struct lks_str path = lks_buf_view(&request->path);
+    struct kubernetes_model_faults *faults = &kubernetes_model_faults;
+    if (lks_str_starts(path, EVICT)) {
+        evict(&k->sim, request, out);
+        return;
+    }
+    if (faults->gone > 0 && lks_str_find(path, LKS_STR(NEXT)) >= 0) {
+        faults->gone--;
+        reply(out, 410, "{\"kind\":\"Status\",\"reason\":\"Expired\"}");
+        return;
+    }
+    if (lks_str_starts(path, ALL))
+        list_all(&k->sim, out);
+    else
+        take_node(k, request, out);
     if (out->status == 200)
         show(k, path, out);
     else if (out->status != 0)

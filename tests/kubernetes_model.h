@@ -7,8 +7,21 @@
 #include "drivers/sched/kubernetes_truth.h"
 #include "lab/sched/schedsim.h"
 
-#define KUBERNETES_MODEL_JOB   "default/train-0" /* what the first job is called */
-#define KUBERNETES_MODEL_NODES 2
+#define KUBERNETES_MODEL_JOB    "default/train-0" /* what the first job is called */
+#define KUBERNETES_MODEL_NO_JOB "default/none#00000000"
+#define KUBERNETES_MODEL_NODES  2
+
+/* What an API server does besides the faults of the simulated scheduler; zeroes are none. Where a
+ * number is, so many requests meet it. */
+struct kubernetes_model_faults {
+    const char *budget; /* of this name, and it never allows an eviction */
+    unsigned gone;      /* second pages of lists whose place is forgotten */
+    unsigned busy;      /* evictions that are answered with 429 and Retry-After */
+    unsigned replaced;  /* pods that are another one of their name when they are evicted */
+    bool stuck;         /* pods that are evicted do not end */
+    unsigned evicted;   /* kept by the model: evictions that it took */
+};
+extern struct kubernetes_model_faults kubernetes_model_faults;
 
 struct kubernetes_model {
     struct lks_schedsim sim; /* first */

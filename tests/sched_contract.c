@@ -175,6 +175,7 @@ enum lks_code contract_ask_site(struct contract_rig *r, const struct lks_sched_s
 {
     LKS_CLEANUP(lks_conversation_talk_fini) struct lks_talk talk = {0};
     void *value = r->value;
+    r->requests = 0;
     r->talks = r->side->driver->site_talk;
     r->value = calloc(1, r->talks->size);
     LKS_ASSERT(r->value != NULL);

@@ -19,6 +19,8 @@
 #define BEFORE   "change:16"
 #define JOB_ENDS (30 * MINUTE)
 
+#define CONTRACT_NO_JOB "999999"
+
 /* Reasons why rows are not for a driver. */
 #define CONTRACT_NO_SERVICES   "Slurm has no services that are taken out of rotation"
 #define CONTRACT_NO_CHECKPOINT "Slurm does not tell when a job wrote a checkpoint"
@@ -27,6 +29,15 @@
 #define CONTRACT_NO_ROTATION   "Kubernetes does not tell what requests a pod has"
 #define CONTRACT_NO_WATERMARK  "Kubernetes does not tell when a pod wrote a checkpoint"
 #define CONTRACT_OPAQUE        "revisions of Kubernetes have no order, and it reads at each request"
+
+/* What no API server of Kubernetes is asked. */
+#define CONTRACT_NOT_IN_KUBERNETES "lockstep does not do that in Kubernetes"
+#define CONTRACT_KUBERNETES                                                                        \
+    .refuses = {[LKS_SCHED_SITE_SIGNAL] = CONTRACT_NOT_IN_KUBERNETES,                              \
+                [LKS_SCHED_SITE_LEAD] = CONTRACT_NOT_IN_KUBERNETES,                                \
+                [LKS_SCHED_SITE_RESERVATIONS] = CONTRACT_NOT_IN_KUBERNETES,                        \
+                [LKS_SCHED_SITE_RESERVE] = CONTRACT_NOT_IN_KUBERNETES,                             \
+                [LKS_SCHED_SITE_UNRESERVE] = CONTRACT_NOT_IN_KUBERNETES}
 
 /* What is on the nodes at the beginning. */
 enum scene {
@@ -72,9 +83,12 @@ struct contract_side {
     const char *only_jobs;    /* of a whole site: no verdicts and no reservations */
     const char *no_stale;     /* the scheduler gives no old answers when it is asked for one */
     const char *no_scene[SCENES];
-    const char *site_refused; /* how the driver refuses requests about a site; or NULL, */
-    unsigned site_verbs;      /* and those that it does not refuse, as bits */
-    bool denies;              /* while it starts it does not know our rights yet */
+    const char *site_refused; /* how the driver refuses every request about a site; or NULL */
+    /* How it refuses some of them. */
+    const char *refuses[LKS_SCHED_SITE_VERB_COUNT];
+    const char *no_job;     /* what a job is called that is not there; NULL: 999999 */
+    unsigned site_kills_at; /* the request that requeues a job, where kills befall it; 0: none */
+    bool denies;            /* while it starts it does not know our rights yet */
     bool idle;           /* mishaps and kills find no job there before: one takes long to start */
     unsigned mishaps_at; /* mishaps befall the requests up to this one */
     unsigned kills_at;   /* the same of kills */
@@ -105,6 +119,7 @@ void contract_mishaps(void);
 void contract_faults(void);
 void contract_kills(void);
 void contract_site(void);
+void contract_site_kills(void);
 void contract_deadlines(void);
 void contract_stale(void);
 void contract_epochs(void);

@@ -5,6 +5,7 @@
  * scheduler, and the meaning of its answer.
  */
 #include "core/plan/drain.h"
+#include "core/sched/jobs.h"
 #include "tests/facts.h"
 #include "tests/kubernetes_model.h"
 #include "tests/sched_contract.h"
@@ -165,6 +166,7 @@ static const struct contract_side all_sides[] = {
      .refusal = LKS_SCHEDSIM_UPGRADED,
      .job = "1",
      .only_jobs = "the simulated scheduler shows no verdicts and reserves nothing",
+     .site_kills_at = 1,
      .mishaps_at = 4,
      .begin = sim_begin,
      .take = sim_take,
@@ -189,13 +191,72 @@ static const struct contract_side all_sides[] = {
      .no_scene = {[TRAINS] = CONTRACT_NO_WATERMARK,
                   [SERVES] = CONTRACT_NO_ROTATION,
                   [NEEDS_ALL] = CONTRACT_NO_ROTATION},
-     .site_refused = "lockstep does not do that in Kubernetes",
-     .site_verbs = 1U << LKS_SCHED_SITE_PUBLISH,
+     .no_job = KUBERNETES_MODEL_NO_JOB,
+     CONTRACT_KUBERNETES,
+     .site_kills_at = 4, /* behind the node, and two pages of pods */
      .mishaps_at = 6,
      .begin = kubernetes_begin,
      .take = kubernetes_take,
      MODEL},
 };
+
+/* What an API server does beside the faults that every scheduler has. */
+static const struct {
+    const char *name;
+    struct kubernetes_model_faults faults;
+    enum lks_code code;
+    const char *text;
+    unsigned evicted;
+    bool busy; /* the pod is there after it */
+} evictions[] = {
+    {"the place in the list is forgotten", {.gone = 2}, LKS_OK, "", 1, false},
+    {"a budget never allows it",
+     {.budget = "never"},
+     LKS_E_UNAVAILABLE,
+     "not evicted now: The disruption budget never",
+     0,
+     true},
+    {"it is overloaded, and says when to come again", {.busy = 2}, LKS_OK, "", 1, false},
+    {"a pod that is evicted does not end", {.stuck = true}, LKS_OK, "", 1, true},
+    {"another pod has the name by then",
+     {.replaced = 1},
+     LKS_E_NOT_FOUND,
+     "the run that is meant has ended",
+     0,
+     true},
+};
+
+static void test_evictions(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(evictions); i++) {
+        const struct contract_side *side = &all_sides[LKS_COUNT(all_sides) - 1];
+        struct contract_rig r;
+        struct lks_sched_jobs jobs = {0};
+        lks_test_case("%s", evictions[i].name);
+        contract_rig_init(&r, side, BUSY);
+        CHECK_CODE(contract_ask(&r, LKS_SCHED_DRAIN, OURS), LKS_OK);
+        kubernetes_model_faults = evictions[i].faults;
+        struct lks_sched_site_wish wish = {.verb = LKS_SCHED_SITE_JOBS,
+                                           .jobs = &jobs,
+                                           .node = LKS_STR("g1"),
+                                           .login = {.token = LKS_STR("abc")},
+                                           .deadline = r.now + LKS_SCHED_DEADLINE};
+        CHECK_CODE(contract_ask_site(&r, &wish), LKS_OK);
+        CHECK_INT(jobs.count, 1);
+        wish.verb = LKS_SCHED_SITE_REQUEUE;
+        wish.job = jobs.jobs[0].id;
+        wish.started = jobs.jobs[0].started;
+        CHECK_CODE(contract_ask_site(&r, &wish), evictions[i].code);
+        CHECK_HAS(lks_str_from(r.err.msg), evictions[i].text);
+        CHECK_INT(kubernetes_model_faults.evicted, evictions[i].evicted);
+        CHECK_INT(lks_schedsim_busy(r.model, 0), evictions[i].busy);
+        CHECK(evictions[i].code != LKS_OK || contract_ask_site(&r, &wish) != LKS_E_REFUSED);
+        CHECK_INT(kubernetes_model_faults.evicted, evictions[i].evicted); /* never twice */
+        kubernetes_model_faults = (struct kubernetes_model_faults){0};
+        lks_sched_jobs_fini(&jobs);
+        contract_rig_fini(&r);
+    }
+}
 
 /* A job of the model that is requeued runs again later, and requests about its first run never
  * reach the second. */
@@ -589,10 +650,12 @@ int main(void)
         {"faults of the scheduler", contract_faults},
         {"kills", contract_kills},
         {"a whole site", contract_site},
+        {"kills at requests about jobs", contract_site_kills},
         {"deadlines", contract_deadlines},
         {"stale answers", contract_stale},
         {"epochs of leaders", contract_epochs},
         {"one owner of ours after the other", contract_takes_over},
+        {"evictions", test_evictions},
         {"a job that is requeued runs again", test_restart},
         {"what is to be asked", test_next},
         {"a release while something is in progress", test_work},

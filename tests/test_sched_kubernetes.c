@@ -3,7 +3,7 @@
  * lie. The contract that it keeps as every driver does is in test_sched.c, and with a real API
  * server in tests/k8s.
  */
-#include "drivers/sched/kubernetes_read.h"
+#include "drivers/sched/kubernetes_pods.h"
 #include "drivers/sched/sched_drivers.h"
 #include "tests/test.h"
 
@@ -202,13 +202,17 @@ static void test_pods(void)
         char why[LKS_SCHED_REASON_MAX + 1] = "", ends[LKS_TIME_TEXT_SIZE] = "";
         lks_test_case("%s", pods[i].name);
         lks_buf_addf(&body, "{\"kind\":\"PodList\",\"metadata\":{},\"items\":[%s]}", pods[i].pod);
-        CHECK(lks_kubernetes_read_pods(lks_buf_view(&body), LKS_STR("n1"), &found, why));
+        CHECK(lks_kubernetes_pods_count(lks_buf_view(&body), LKS_STR("n1"), &found, why));
         CHECK_STR(lks_str_from(why), "");
         CHECK_INT(found.count, pods[i].count);
         CHECK_INT(found.endless, pods[i].count > 0 && pods[i].ends[0] == '\0');
         CHECK_STR(lks_str_from(found.ends > 0 ? lks_time_text(found.ends, ends) : ""),
                   pods[i].ends);
-        CHECK_STR(lks_str_from(found.first), pods[i].count > 0 ? "ml/a" : "");
+        bool ending = strcmp(pods[i].name, "it ends") == 0;
+        CHECK_STR(lks_str_from(found.first),
+                  ending ? "ml/a (terminating, its grace ends 2026-11-15T08:30:00.000Z)"
+                  : pods[i].count > 0 ? "ml/a"
+                                      : "");
     }
 }
 
@@ -226,7 +230,7 @@ static void test_odd_lists(void)
          LIST("", "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"nodeName\":\"n2\"}}"),
          "is not of node 'n1'"},
         {"a pod of none", LIST("", "{\"metadata\":{\"name\":\"a\"},\"spec\":{}}"), "not of node"},
-        {"a pod without a name", LIST("", "{\"spec\":{\"nodeName\":\"n1\"}}"), "not of node"},
+        {"a pod without a name", LIST("", "{\"spec\":{\"nodeName\":\"n1\"}}"), "cannot be read"},
         {"a pod that is no JSON", LIST("", "{\"a\":}"), "cannot be read"},
         {"a place that is no place", LIST(",\"continue\":\"a&b\"", ""), "without a list"},
     };
@@ -235,15 +239,16 @@ static void test_odd_lists(void)
         char why[LKS_SCHED_REASON_MAX + 1] = "";
         lks_test_case("%s", rows[i].name);
         bool good =
-            lks_kubernetes_read_pods(lks_str_from(rows[i].body), LKS_STR("n1"), &found, why);
+            lks_kubernetes_pods_count(lks_str_from(rows[i].body), LKS_STR("n1"), &found, why);
         CHECK_INT(good, rows[i].why[0] == '\0');
         CHECK_HAS(lks_str_from(why), rows[i].why);
         CHECK_INT(found.count, good ? 4 : 3);
     }
     struct lks_kubernetes_pods none = {0};
     char why[LKS_SCHED_REASON_MAX + 1] = "";
-    CHECK(lks_kubernetes_read_pods(LKS_STR("{\"kind\":\"PodList\",\"metadata\":{},\"items\":null}"),
-                                   LKS_STR("n1"), &none, why));
+    CHECK(
+        lks_kubernetes_pods_count(LKS_STR("{\"kind\":\"PodList\",\"metadata\":{},\"items\":null}"),
+                                  LKS_STR("n1"), &none, why));
 }
 
 /* Conversations ----------------------------------------------------------------------------- */

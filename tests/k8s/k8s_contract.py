@@ -22,7 +22,8 @@ import k8s_cluster  # noqa: E402
 
 NODE = "g1"
 PATH = "/api/v1/nodes/" + NODE
-POD = "/api/v1/namespaces/default/pods/train"
+SETS = "/apis/apps/v1/namespaces/default/statefulsets"
+POD = "/api/v1/namespaces/default/pods/train-0"
 MARK = "lockstep.dev/drain"
 WHY = "example.com/why"
 SPOT = {"key": "example.com/spot", "value": "yes", "effect": "NoSchedule"}  # of another owner: it stays
@@ -30,6 +31,7 @@ PERSON = "kim"
 RBAC = pathlib.Path(__file__).resolve().parent.parent.parent / "examples" / "kubernetes" / "rbac.yaml"
 AWAY_SECONDS = 0.4  # between a kill and the next start
 PARTS = {"bridge": ("kube-apiserver",), "scheduler": ("etcd",), "both": ("etcd", "kube-apiserver")}
+CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kwok")
 LOG_SECONDS = 0.1  # until the audit log has what was answered
 
 
@@ -53,17 +55,25 @@ class Side:
     def begin(self, how=""):
         self.change(None, False, None)
         if how == "job":
-            self.cluster.ask("POST", "/api/v1/namespaces/default/pods", {
-                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train"},
-                "spec": {"nodeSelector": {"kubernetes.io/hostname": NODE}, "tolerations": [{"key": SPOT["key"], "operator": "Exists"}],
-                         "containers": [{"name": "c", "image": "x", "resources": {"limits": {k8s_cluster.GPU: "8"}}}]}})
-            self.job = "default/train"
-            self.cluster.wait("the pod runs", lambda: self.cluster.get(POD)["status"]["phase"] == "Running")
+            self.cluster.ask("POST", SETS, {
+                "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "train"},
+                "spec": {"selector": {"matchLabels": {"app": "train"}}, "template": {
+                    "metadata": {"labels": {"app": "train"}},
+                    "spec": {"nodeSelector": {"kubernetes.io/hostname": NODE},
+                             "tolerations": [{"key": SPOT["key"], "operator": "Exists"}],
+                             "containers": [{"name": "c", "image": "x", "resources": {"limits": {k8s_cluster.GPU: "8"}}}]}}}})
+            self.job = "default/train-0"
+            self.cluster.wait("the pod runs", self.runs)
         return f"job {self.job or '-'}"
 
+    def runs(self):
+        pod = self.cluster.find(POD)
+        return pod is not None and pod["status"]["phase"] == "Running"
+
     def finish(self):
+        """With its pod, which may wait for the node since it was evicted."""
         if self.job:
-            self.cluster.ask("DELETE", POD)
+            self.cluster.ask("DELETE", SETS + "/train?propagationPolicy=Background")
             self.cluster.wait("the pod is gone", lambda: self.cluster.find(POD) is None)
         self.job = None
         return "done"
@@ -102,6 +112,11 @@ class Side:
         if self.away:
             self.away.result()
         self.cluster.wait("the API server answers", self.answers)
+        if self.away and self.job:  # a scheduler ends where its cache is wrong, and the others wait ever longer
+            for part in CONTROLLERS:
+                self.cluster.kill(part)
+                self.cluster.start(part)
+        self.away = None
         return "done"
 
     def truth(self):

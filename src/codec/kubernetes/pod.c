@@ -24,15 +24,22 @@ const struct lks_doc *lks_pod_next(const struct lks_doc *list, const struct lks_
 
 /* GPUs -------------------------------------------------------------------------------------- */
 
+bool lks_pod_is_gpu(struct lks_str resource)
+{
+    for (size_t i = 0; i < LKS_COUNT(gpu_domains); i++) {
+        if (lks_str_starts(resource, gpu_domains[i]))
+            return true;
+    }
+    return false;
+}
+
 static bool has_gpus(const struct lks_doc *amounts)
 {
     const struct lks_doc *d =
         amounts != NULL && amounts->kind == LKS_DOC_MAP ? amounts->first : NULL;
     for (; d != NULL; d = d->next) {
-        for (size_t i = 0; i < LKS_COUNT(gpu_domains); i++) {
-            if (lks_str_starts(d->key, gpu_domains[i]) && !lks_str_is(d->text, "0"))
-                return true;
-        }
+        if (lks_pod_is_gpu(d->key) && !lks_str_is(d->text, "0"))
+            return true;
     }
     return false;
 }

@@ -50,6 +50,9 @@ struct lks_pod {
 enum lks_code lks_pod_read(const struct lks_docs *docs, const struct lks_doc *doc,
                            struct lks_pod *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* Whether a resource of that name is of GPUs. */
+bool lks_pod_is_gpu(struct lks_str resource);
+
 /* Whether a pod uses GPUs; `status` may be NULL. */
 bool lks_pod_uses_gpus(const struct lks_doc *spec, const struct lks_doc *status);
 

@@ -98,6 +98,7 @@ extern const char *const lks_sched_site_verb_words[]; /* "jobs" ... "policy", NU
 struct lks_sched_site_wish {
     enum lks_sched_site_verb verb;
     struct lks_str job;          /* SIGNAL, REQUEUE: its id */
+    struct lks_str node;         /* SIGNAL, REQUEUE: that drains, and that it runs on */
     struct lks_str signal;       /* SIGNAL: "USR1", "USR2", "HUP", "TERM" */
     lks_ms started;              /* SIGNAL, REQUEUE: the run that is meant started then */
     bool batch;                  /* SIGNAL: to the batch script as well as to the steps */

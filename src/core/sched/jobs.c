@@ -12,7 +12,6 @@
 
 #define WORDS_MAX  ((size_t)256 << 20) /* an arena rounds each text up */
 #define HOSTS_MAX  ((size_t)64 << 20)  /* of one job */
-#define ID_MAX     256
 #define PLACES_ARE LKS_SCHED_JOBS_PLACES_MAX
 
 void lks_sched_jobs_fini(struct lks_sched_jobs *jobs)
@@ -27,9 +26,9 @@ void lks_sched_jobs_fini(struct lks_sched_jobs *jobs)
     *jobs = (struct lks_sched_jobs){0};
 }
 
-static void init(struct lks_sched_jobs *jobs)
+void lks_sched_jobs_begin(struct lks_sched_jobs *jobs)
 {
-    *jobs = (struct lks_sched_jobs){0};
+    lks_sched_jobs_fini(jobs);
     lks_intern_init(&jobs->ids, WORDS_MAX);
     lks_intern_init(&jobs->names, WORDS_MAX);
     lks_intern_init(&jobs->words, WORDS_MAX);
@@ -79,19 +78,14 @@ static enum lks_code keep_printable(struct lks_sched_jobs *jobs, struct lks_str 
     return code;
 }
 
-static enum lks_code read_texts(struct lks_sched_jobs *jobs, const struct lks_doc *doc,
-                                struct lks_sched_job *out, struct lks_err *err)
+/* All of its texts are copied, and printable. */
+static enum lks_code keep_texts(struct lks_sched_jobs *jobs, struct lks_sched_job *job,
+                                struct lks_err *err)
 {
-    const struct {
-        const char *key;
-        struct lks_str *text;
-    } texts[] = {{"user", &out->user},
-                 {"account", &out->account},
-                 {"partition", &out->partition},
-                 {"state", &out->state},
-                 {"nodes", &out->nodes}};
+    struct lks_str *const texts[] = {&job->user, &job->account, &job->partition, &job->state,
+                                     &job->nodes};
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        if (keep_printable(jobs, lks_doc_text(doc, texts[i].key), texts[i].text, err) != LKS_OK)
+        if (keep_printable(jobs, *texts[i], texts[i], err) != LKS_OK)
             return err->code;
     }
     return LKS_OK;
@@ -107,26 +101,31 @@ static void read_unknown(struct lks_sched_job *out)
     out->unplaced = true;
 }
 
-static enum lks_code read_job(struct lks_sched_jobs *jobs, const struct lks_doc *doc,
-                              struct lks_sched_job *out, struct lks_str *id, struct lks_err *err)
+/* Texts are views of the document. */
+static enum lks_code read_job(const struct lks_doc *doc, struct lks_sched_job *out,
+                              struct lks_err *err)
 {
     const struct lks_doc *requeue = lks_doc_member(doc, "requeue");
     uint64_t gpus = 0;
     if (doc->kind != LKS_DOC_MAP)
         return lks_fail(err, LKS_E_INVALID, "it is no object");
-    *id = lks_doc_text(doc, "id");
-    bool known = id->len > 0 && id->len <= ID_MAX && lks_str_printable(*id);
+    *out = (struct lks_sched_job){.id = lks_doc_text(doc, "id"),
+                                  .user = lks_doc_text(doc, "user"),
+                                  .account = lks_doc_text(doc, "account"),
+                                  .partition = lks_doc_text(doc, "partition"),
+                                  .state = lks_doc_text(doc, "state"),
+                                  .nodes = lks_doc_text(doc, "nodes")};
+    bool known =
+        out->id.len > 0 && out->id.len <= LKS_SCHED_JOBS_ID_MAX && lks_str_printable(out->id);
     if (!known)
-        *id = LKS_STR("?");
+        out->id = LKS_STR("?");
     known = read_number(doc, "started", LKS_TIME_MAX, 0, &out->started) && known;
     (void)read_number(doc, "ends", LKS_TIME_MAX, 0, &out->ends);
     (void)read_number(doc, "gpus", UINT32_MAX - 1, LKS_SCHED_JOBS_UNKNOWN, &gpus);
     out->gpus = (uint32_t)gpus;
     out->requeue = requeue != NULL && requeue->kind == LKS_DOC_BOOL && requeue->truth;
-    known = known && requeue != NULL && requeue->kind == LKS_DOC_BOOL &&
-            lks_str_printable(lks_doc_text(doc, "nodes"));
-    if (read_texts(jobs, doc, out, err) != LKS_OK)
-        return err->code;
+    known =
+        known && requeue != NULL && requeue->kind == LKS_DOC_BOOL && lks_str_printable(out->nodes);
     out->runs = out->nodes.len > 0;
     if (!known)
         read_unknown(out);
@@ -177,15 +176,15 @@ static enum lks_code place(struct lks_sched_jobs *jobs, uint32_t which, struct l
 }
 
 /* An id that is listed twice leads to the first. */
-static enum lks_code put_job(struct lks_sched_jobs *jobs, struct lks_str id,
-                             struct lks_sched_job *job, struct lks_err *err)
+static enum lks_code put_job(struct lks_sched_jobs *jobs, struct lks_sched_job *job,
+                             struct lks_err *err)
 {
     uint32_t number = 0, before = lks_intern_count(&jobs->ids);
     if (jobs->count == LKS_SCHED_JOBS_LISTED_MAX)
         return lks_fail(err, LKS_E_LIMIT, "more than %" PRIu32 " jobs are not finished",
                         LKS_SCHED_JOBS_LISTED_MAX);
     if (LKS_VEC_RESERVE(jobs->by_id, jobs->id_room, before + (size_t)1, err) != LKS_OK ||
-        lks_intern_id(&jobs->ids, id, &number, err) != LKS_OK)
+        lks_intern_id(&jobs->ids, job->id, &number, err) != LKS_OK)
         return err->code;
     if (number == before)
         jobs->by_id[number] = jobs->count;
@@ -193,17 +192,25 @@ static enum lks_code put_job(struct lks_sched_jobs *jobs, struct lks_str id,
     return LKS_VEC_ADD(jobs->jobs, jobs->room, jobs->count, LKS_SCHED_JOBS_LISTED_MAX, *job, err);
 }
 
+enum lks_code lks_sched_jobs_add(struct lks_sched_jobs *jobs, const struct lks_sched_job *job,
+                                 struct lks_err *err)
+{
+    struct lks_sched_job made = *job;
+    made.node_count = 0;
+    if (keep_texts(jobs, &made, err) != LKS_OK || put_job(jobs, &made, err) != LKS_OK)
+        return err->code;
+    return made.runs ? place(jobs, jobs->count - 1, err) : LKS_OK;
+}
+
 static enum lks_code read_element(struct lks_sched_jobs *jobs, struct lks_str json,
                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_sched_job job = {0};
-    struct lks_str id = {0};
     if (lks_docs_init(&docs, "job", err) != LKS_OK || lks_json_parse(json, &docs, err) != LKS_OK ||
-        read_job(jobs, docs.first, &job, &id, err) != LKS_OK ||
-        put_job(jobs, id, &job, err) != LKS_OK)
+        read_job(docs.first, &job, err) != LKS_OK)
         return err->code;
-    return job.runs ? place(jobs, jobs->count - 1, err) : LKS_OK;
+    return lks_sched_jobs_add(jobs, &job, err);
 }
 
 /* Reading the list -------------------------------------------------------------------------- */
@@ -230,7 +237,7 @@ enum lks_code lks_sched_jobs_read(struct lks_str json, struct lks_sched_jobs *ou
                                   struct lks_err *err)
 {
     struct lks_str list, age_text;
-    struct lks_sched_jobs made;
+    struct lks_sched_jobs made = {0};
     uint64_t age = 0;
     if (json.len > LKS_SCHED_JOBS_BYTES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "the list of jobs has more than %zu bytes",
@@ -242,7 +249,7 @@ enum lks_code lks_sched_jobs_read(struct lks_str json, struct lks_sched_jobs *ou
         return lks_fail(err, LKS_E_UNAVAILABLE,
                         "the list of jobs is %" PRIu64 " s old; see /v1/health of the bridge",
                         age / LKS_SECOND);
-    init(&made);
+    lks_sched_jobs_begin(&made);
     if (read_list(&made, list, err) != LKS_OK) {
         lks_sched_jobs_fini(&made);
         return err->code;
@@ -275,7 +282,7 @@ struct lks_str lks_sched_jobs_whole(struct lks_str id)
 const struct lks_sched_job *lks_sched_jobs_part(const struct lks_sched_jobs *jobs,
                                                 struct lks_str whole, uint32_t number)
 {
-    char id[ID_MAX + sizeof("+4294967295")];
+    char id[LKS_SCHED_JOBS_ID_MAX + sizeof("+4294967295")];
     (void)snprintf(id, sizeof(id), "%" LKS_STR_FMT "+%" PRIu32, LKS_STR_ARG(whole), number);
     return lks_sched_jobs_find(jobs, lks_str_from(id));
 }

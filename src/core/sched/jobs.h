@@ -17,11 +17,13 @@
 #define LKS_SCHED_JOBS_PLACES_MAX ((uint32_t)4000000) /* nodes of all jobs that run, in all */
 #define LKS_SCHED_JOBS_BYTES_MAX  ((size_t)96 << 20)  /* of the list as JSON */
 #define LKS_SCHED_JOBS_STALE      (60 * LKS_SECOND)   /* a list that was older when it came */
+#define LKS_SCHED_JOBS_ID_MAX     326                 /* bytes of the id of a job */
 #define LKS_SCHED_JOBS_UNKNOWN    UINT32_MAX          /* a number of GPUs that is not known */
 
 /* Texts are owned by the list. */
 struct lks_sched_job {
-    struct lks_str id; /* as the scheduler prints it: "17", "17_3" in an array, "17+1" */
+    struct lks_str id; /* as the scheduler prints it: "17", "17_3" in an array, "17+1"; of a pod
+                          "ml/train-0#3f2c1a9b" */
     struct lks_str user, account, partition, state;
     struct lks_str nodes; /* a host list; empty: it does not run */
     lks_ms started, ends; /* wall; 0: it did not start, its end is unknown */
@@ -60,6 +62,14 @@ void lks_sched_jobs_fini(struct lks_sched_jobs *jobs);
  * it is too old; INVALID: it is malformed. */
 enum lks_code lks_sched_jobs_read(struct lks_str json, struct lks_sched_jobs *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
+
+/* Begin a list that is made job by job; what was listed before is gone. */
+void lks_sched_jobs_begin(struct lks_sched_jobs *jobs);
+
+/* Add a job, whose texts are copied; the list finds out how many nodes it has. LIMIT: the list is
+ * too long. */
+enum lks_code lks_sched_jobs_add(struct lks_sched_jobs *jobs, const struct lks_sched_job *job,
+                                 struct lks_err *err) LKS_MUST_CHECK;
 
 /* The list came at `wall`: its age counts from now on. */
 void lks_sched_jobs_came(struct lks_sched_jobs *jobs, lks_ms wall);

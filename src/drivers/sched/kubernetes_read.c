@@ -2,14 +2,14 @@
 
 #include "codec/format/json.h"
 #include "codec/format/json_list.h"
-#include "codec/kubernetes/pod.h"
 #include "drivers/sched/sched_said.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-LKS_PRINTF(2, 3) static void tell(char why[LKS_SCHED_REASON_MAX + 1], const char *format, ...)
+void lks_kubernetes_read_tell(char why[LKS_SCHED_REASON_MAX + 1], const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -18,9 +18,8 @@ LKS_PRINTF(2, 3) static void tell(char why[LKS_SCHED_REASON_MAX + 1], const char
     lks_str_make_printable(why);
 }
 
-/* A text as a document. NULL: it cannot be read. `docs` is empty, and the caller owes
- * lks_docs_fini() in any case. */
-static const struct lks_doc *parse(struct lks_str text, struct lks_docs *docs, struct lks_err *err)
+const struct lks_doc *lks_kubernetes_read_json(struct lks_str text, struct lks_docs *docs,
+                                               struct lks_err *err)
 {
     if (lks_docs_init(docs, "kubernetes", err) != LKS_OK)
         return NULL;
@@ -35,10 +34,10 @@ static bool read_status(const struct lks_http_response *answer, char why[LKS_SCH
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
-    const struct lks_doc *top = parse(answer->body, &docs, &err);
+    const struct lks_doc *top = lks_kubernetes_read_json(answer->body, &docs, &err);
     struct lks_str message = lks_doc_text(top, "message");
-    tell(why, "status %d%s%" LKS_STR_FMT, answer->status, message.len > 0 ? ": " : "",
-         LKS_STR_ARG(message));
+    lks_kubernetes_read_tell(why, "status %d%s%" LKS_STR_FMT, answer->status,
+                             message.len > 0 ? ": " : "", LKS_STR_ARG(message));
     return lks_str_is(lks_doc_text(top, "kind"), "Status") &&
            lks_str_is(lks_doc_text(top, "reason"), "NotFound") &&
            lks_str_is(lks_doc_text(lks_doc_member(top, "details"), "kind"), "nodes");
@@ -49,10 +48,10 @@ enum lks_kubernetes_read lks_kubernetes_read_answer(const struct lks_http_respon
 {
     int status = answer != NULL ? answer->status : 0;
     why[0] = '\0';
-    if (status == 200)
+    if (status == 200 || status == 201)
         return LKS_KUBERNETES_GOOD;
     if (status == 0) {
-        tell(why, "no answer");
+        lks_kubernetes_read_tell(why, "no answer");
         return LKS_KUBERNETES_BAD;
     }
     bool no_node = read_status(answer, why);
@@ -76,7 +75,7 @@ enum lks_kubernetes_read lks_kubernetes_read_answer(const struct lks_http_respon
 
 /* A node ------------------------------------------------------------------------------------ */
 
-static bool is_true(const struct lks_doc *map, const char *key)
+bool lks_kubernetes_read_truth(const struct lks_doc *map, const char *key)
 {
     const struct lks_doc *doc = lks_doc_member(map, key);
     return doc != NULL && doc->kind == LKS_DOC_BOOL && doc->truth;
@@ -86,7 +85,7 @@ bool lks_kubernetes_read_mark(struct lks_str text, struct lks_kubernetes_mark *o
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
-    const struct lks_doc *top = parse(text, &docs, &err);
+    const struct lks_doc *top = lks_kubernetes_read_json(text, &docs, &err);
     const struct lks_doc *epoch = lks_doc_member(top, "epoch");
     struct lks_str owner = lks_doc_text(top, "owner");
     *out = (struct lks_kubernetes_mark){0};
@@ -124,7 +123,7 @@ static bool read_taints(struct lks_str list, struct lks_kubernetes_node *out)
     while ((more = lks_json_list_next(&list, &element)) == LKS_JSON_LIST_ELEMENT) {
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
         struct lks_err err = {0};
-        const struct lks_doc *taint = parse(element, &docs, &err);
+        const struct lks_doc *taint = lks_kubernetes_read_json(element, &docs, &err);
         if (lks_doc_text(taint, "key").len == 0)
             return false;
         if (lks_str_is(lks_doc_text(taint, "key"), LKS_KUBERNETES_READ_MARK)) {
@@ -153,8 +152,8 @@ static bool read_spec(struct lks_str body, struct lks_kubernetes_node *out)
     struct lks_str spec, taints;
     if (!lks_json_list_member(body, "spec", &spec))
         return false;
-    const struct lks_doc *top = parse(spec, &docs, &err);
-    out->unschedulable = is_true(top, "unschedulable");
+    const struct lks_doc *top = lks_kubernetes_read_json(spec, &docs, &err);
+    out->unschedulable = lks_kubernetes_read_truth(top, "unschedulable");
     return top != NULL && top->kind == LKS_DOC_MAP &&
            (!lks_json_list_member(spec, "taints", &taints) || read_taints(taints, out));
 }
@@ -166,7 +165,7 @@ static bool read_metadata(struct lks_str body, struct lks_str name, struct lks_k
     struct lks_str text;
     if (!lks_json_list_member(body, "metadata", &text))
         return false;
-    const struct lks_doc *top = parse(text, &docs, &err);
+    const struct lks_doc *top = lks_kubernetes_read_json(text, &docs, &err);
     struct lks_str version = lks_doc_text(top, "resourceVersion");
     if (!lks_str_eq(lks_doc_text(top, "name"), name) || version.len == 0 ||
         version.len > LKS_KUBERNETES_READ_VERSION || !lks_str_printable(version))
@@ -187,7 +186,7 @@ static void read_conditions(struct lks_str status, struct lks_kubernetes_node *o
     struct lks_str conditions;
     if (!lks_json_list_member(status, "conditions", &conditions))
         return;
-    const struct lks_doc *top = parse(conditions, &docs, &err);
+    const struct lks_doc *top = lks_kubernetes_read_json(conditions, &docs, &err);
     for (const struct lks_doc *d = top != NULL ? top->first : NULL; d != NULL; d = d->next) {
         if (lks_str_is(lks_doc_text(d, "type"), "Ready"))
             out->down = !lks_str_is(lks_doc_text(d, "status"), "True");
@@ -195,7 +194,7 @@ static void read_conditions(struct lks_str status, struct lks_kubernetes_node *o
     }
 }
 
-static bool is_kind(struct lks_str body, const char *quoted)
+bool lks_kubernetes_read_is(struct lks_str body, const char *quoted)
 {
     struct lks_str kind;
     return lks_json_list_member(body, "kind", &kind) && lks_str_is(kind, quoted);
@@ -206,108 +205,39 @@ bool lks_kubernetes_read_node(struct lks_str body, struct lks_str name,
 {
     struct lks_str status;
     *out = (struct lks_kubernetes_node){0};
-    if (!is_kind(body, "\"Node\"") || !read_metadata(body, name, out) || !read_spec(body, out) ||
-        !lks_json_list_member(body, "status", &status)) {
-        tell(why, "an answer that is not about node '%" LKS_STR_FMT "', or not all of it",
-             LKS_STR_ARG(name));
+    if (!lks_kubernetes_read_is(body, "\"Node\"") || !read_metadata(body, name, out) ||
+        !read_spec(body, out) || !lks_json_list_member(body, "status", &status)) {
+        lks_kubernetes_read_tell(
+            why, "an answer that is not about node '%" LKS_STR_FMT "', or not all of it",
+            LKS_STR_ARG(name));
         return false;
     }
     read_conditions(status, out);
     return true;
 }
 
-/* Pods -------------------------------------------------------------------------------------- */
-
-static bool is_over(const struct lks_doc *status)
+bool lks_kubernetes_read_outdated(struct lks_conversation *c, const char *node,
+                                  const struct lks_kubernetes_mark *mark, uint64_t epoch)
 {
-    struct lks_str phase = lks_doc_text(status, "phase");
-    return lks_str_is(phase, "Succeeded") || lks_str_is(phase, "Failed");
-}
-
-/* When its deadline is over. 0: it has none, or did not start yet. */
-static lks_ms ends(const struct lks_doc *spec, const struct lks_doc *status)
-{
-    const struct lks_doc *limit = lks_doc_member(spec, "activeDeadlineSeconds");
-    lks_ms start = 0;
-    if (limit == NULL || limit->kind != LKS_DOC_NUMBER || limit->fraction || limit->number <= 0 ||
-        !lks_time_parse(lks_doc_text(status, "startTime"), &start) ||
-        (uint64_t)limit->number > (LKS_TIME_MAX - start) / LKS_SECOND)
-        return 0;
-    return start + (uint64_t)limit->number * LKS_SECOND;
-}
-
-/* False: it is no pod of the node. */
-static bool add_pod(const struct lks_doc *pod, struct lks_str node, struct lks_kubernetes_pods *to)
-{
-    const struct lks_doc *metadata = lks_doc_member(pod, "metadata");
-    const struct lks_doc *spec = lks_doc_member(pod, "spec");
-    const struct lks_doc *status = lks_doc_member(pod, "status");
-    struct lks_str name = lks_doc_text(metadata, "name");
-    if (name.len == 0 || !lks_str_eq(lks_doc_text(spec, "nodeName"), node))
+    if (mark->epoch <= epoch)
         return false;
-    if (is_over(status) || lks_pod_is_of_node(metadata) || !lks_pod_uses_gpus(spec, status))
-        return true;
-    lks_ms until = ends(spec, status);
-    if (to->count == 0) {
-        snprintf(to->first, sizeof(to->first), "%" LKS_STR_FMT "/%" LKS_STR_FMT,
-                 LKS_STR_ARG(lks_doc_text(metadata, "namespace")), LKS_STR_ARG(name));
-        lks_str_make_printable(to->first);
-    }
-    to->count += to->count < LKS_SCHED_JOBS_MAX;
-    to->endless = to->endless || until == 0;
-    to->ends = until > to->ends ? until : to->ends;
+    lks_conversation_fail(c, LKS_E_REFUSED, LKS_KUBERNETES_READ_OUTDATED("%s"), node, mark->epoch,
+                          epoch);
     return true;
 }
 
-/* Where the next page begins, in characters that a query may have. */
-static bool read_more(struct lks_str body, struct lks_kubernetes_pods *to)
+/* A token ----------------------------------------------------------------------------------- */
+
+enum lks_code lks_kubernetes_read_token(struct lks_str token, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct lks_err err = {0};
-    struct lks_str text;
-    if (!lks_json_list_member(body, "metadata", &text))
-        return false;
-    const struct lks_doc *top = parse(text, &docs, &err);
-    struct lks_str more = lks_doc_text(top, "continue");
-    bool good = top != NULL && more.len <= LKS_KUBERNETES_READ_CONTINUE;
-    for (size_t i = 0; i < more.len && good; i++) {
-        char c = more.ptr[i];
+    bool good = token.len <= LKS_SCHED_TOKEN_MAX;
+    for (size_t i = 0; i < token.len && good; i++) {
+        char c = token.ptr[i];
         good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_' || c == '=';
+               strchr("-._~+/=", c) != NULL;
     }
-    if (good)
-        lks_sched_said_keep(to->more, sizeof(to->more), more);
-    return good;
-}
-
-bool lks_kubernetes_read_pods(struct lks_str body, struct lks_str node,
-                              struct lks_kubernetes_pods *to, char why[LKS_SCHED_REASON_MAX + 1])
-{
-    struct lks_kubernetes_pods found = *to;
-    struct lks_str list, element;
-    enum lks_json_list more = LKS_JSON_LIST_BROKEN;
-    bool good = is_kind(body, "\"PodList\"") && read_more(body, &found) &&
-                lks_json_list_member(body, "items", &list);
-    if (good && lks_str_is(list, "null"))
-        list = LKS_STR("[]"); /* how Go writes a list that was never made */
-    if (!good || !lks_json_list_open(&list)) {
-        tell(why, "an answer without a list of pods, or not all of it");
-        return false;
-    }
-    while ((more = lks_json_list_next(&list, &element)) == LKS_JSON_LIST_ELEMENT) {
-        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-        struct lks_err err = {0};
-        const struct lks_doc *pod = parse(element, &docs, &err);
-        if (pod == NULL || !add_pod(pod, node, &found)) {
-            tell(why, "a pod that cannot be read, or is not of node '%" LKS_STR_FMT "'%s%s",
-                 LKS_STR_ARG(node), pod == NULL ? ": " : "", err.msg);
-            return false;
-        }
-    }
-    if (more != LKS_JSON_LIST_END) {
-        tell(why, "a list of pods that is not closed");
-        return false;
-    }
-    *to = found;
-    return true;
+    return good ? LKS_OK
+                : lks_fail(err, LKS_E_INVALID,
+                           "kubernetes.token_file has no bearer token of at most %d bytes",
+                           LKS_SCHED_TOKEN_MAX);
 }

@@ -1,7 +1,7 @@
 /*
- * What the API server of Kubernetes answers about a node and about the pods on it. An answer that
- * is about another object, that is cut off or that contradicts itself is refused with a line that
- * says so. Views are of the documents or of the answer.
+ * What the API server of Kubernetes answers about a node; pods are in kubernetes_pods.h. An answer
+ * that is about another object, that is cut off or that contradicts itself is refused with a line
+ * that says so. Views are of the documents or of the answer.
  *
  * lockstep marks a node that it drains in three places: `spec.unschedulable`, a taint, and an
  * annotation with the owner. The taint counts: `kubectl uncordon` alone does not end a drain.
@@ -27,7 +27,7 @@
     ". If the store of lockstepd is new, see \"Epochs\" in docs/kubernetes.md"
 
 enum lks_kubernetes_read {
-    LKS_KUBERNETES_GOOD,
+    LKS_KUBERNETES_GOOD,     /* 200 or 201 */
     LKS_KUBERNETES_BUSY,     /* it did not even begin, and may say when to come again */
     LKS_KUBERNETES_BAD,      /* no answer, or one that says nothing: the outcome is open */
     LKS_KUBERNETES_DENIED,   /* the credentials are refused, or their user may not do this */
@@ -67,18 +67,27 @@ struct lks_kubernetes_node {
 bool lks_kubernetes_read_node(struct lks_str body, struct lks_str name,
                               struct lks_kubernetes_node *out, char why[LKS_SCHED_REASON_MAX + 1]);
 
-/* Pods on a node that use GPUs, page by page. Zeroes before the first. */
-struct lks_kubernetes_pods {
-    uint32_t count;
-    bool endless;                                /* one of them has no deadline */
-    lks_ms ends;                                 /* the last of the others may run until then */
-    char first[LKS_SCHED_OWNER_MAX + 1];         /* "NAMESPACE/NAME" */
-    char more[LKS_KUBERNETES_READ_CONTINUE + 1]; /* where the next page begins; "": that was all */
-};
+/* For readers of other objects: one line of what is wrong; */
+void lks_kubernetes_read_tell(char why[LKS_SCHED_REASON_MAX + 1], const char *format, ...)
+    LKS_PRINTF(2, 3);
 
-/* Add the pods in the body of a good answer, which is read one pod at a time. False, and `why`: it
- * cannot be read, or has a pod of another node. */
-bool lks_kubernetes_read_pods(struct lks_str body, struct lks_str node,
-                              struct lks_kubernetes_pods *to, char why[LKS_SCHED_REASON_MAX + 1]);
+/* a text as a document, NULL: it cannot be read. `docs` is empty, and the caller owes
+ * lks_docs_fini() in any case; */
+const struct lks_doc *lks_kubernetes_read_json(struct lks_str text, struct lks_docs *docs,
+                                               struct lks_err *err);
+
+/* whether the object has this kind, a text with its quotes; */
+bool lks_kubernetes_read_is(struct lks_str body, const char *quoted);
+
+/* and whether a member is true. */
+bool lks_kubernetes_read_truth(const struct lks_doc *map, const char *key);
+
+/* A controller with a later epoch wrote the annotation of a drain, so this one does not lead any
+ * more: the conversation fails. False: it may go on. */
+bool lks_kubernetes_read_outdated(struct lks_conversation *c, const char *node,
+                                  const struct lks_kubernetes_mark *mark, uint64_t epoch);
+
+/* What a bearer token may have (RFC 6750); nothing of one is repeated in a message. */
+enum lks_code lks_kubernetes_read_token(struct lks_str token, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

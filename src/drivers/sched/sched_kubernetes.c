@@ -11,7 +11,8 @@
  *
  * A drain is `spec.unschedulable`, a taint and an annotation. spec.taints is one value to a merge
  * patch: the taints of others are written back as they were read, and 409 says that the node
- * changed since; then it is read again. No pod is deleted or evicted.
+ * changed since; then it is read again. No pod is deleted or evicted here: that is asked of the
+ * site (sched_kubernetes_jobs.c).
  *
  * Kubernetes has no epochs of leaders. The annotation has that of the controller that drained the
  * node, and one with a lower epoch does not change the node; the resourceVersion makes the check
@@ -20,10 +21,11 @@
 #include "codec/format/json.h"
 #include "codec/notation/drain_reason.h"
 #include "core/sched/jobs.h"
+#include "drivers/sched/kubernetes_pods.h"
 #include "drivers/sched/kubernetes_read.h"
-#include "drivers/sched/kubernetes_site.h"
 #include "drivers/sched/sched_answer.h"
 #include "drivers/sched/sched_drivers.h"
+#include "drivers/sched/sched_kubernetes_site.h"
 #include "drivers/sched/sched_said.h"
 
 #include <inttypes.h>
@@ -168,19 +170,9 @@ static void list_pods(struct talking *t, lks_ms until)
     lks_conversation_go(&t->head, PODS, until);
 }
 
-/* A controller with a later epoch wrote the annotation: this one does not lead any more. */
-static bool is_outdated(struct talking *t)
-{
-    if (t->read.mark.epoch <= t->epoch)
-        return false;
-    lks_conversation_fail(&t->head, LKS_E_REFUSED, LKS_KUBERNETES_READ_OUTDATED("%s"), t->node,
-                          t->read.mark.epoch, t->epoch);
-    return true;
-}
-
 static void act(struct talking *t, lks_ms now)
 {
-    if (is_outdated(t))
+    if (lks_kubernetes_read_outdated(&t->head, t->node, &t->read.mark, t->epoch))
         return;
     if (t->read.crowded) {
         lks_conversation_fail(&t->head, LKS_E_REFUSED,
@@ -266,7 +258,7 @@ static void hear_node(struct talking *t, lks_ms now, struct lks_str body)
 
 static void hear_pods(struct talking *t, lks_ms now, struct lks_str body)
 {
-    if (!lks_kubernetes_read_pods(body, lks_str_from(t->node), &t->pods, t->why)) {
+    if (!lks_kubernetes_pods_count(body, lks_str_from(t->node), &t->pods, t->why)) {
         again(t, now + (AGAIN << t->head.tries));
     } else if (t->pods.more[0] == '\0') {
         t->listed = t->pods.count == 0;
@@ -377,26 +369,12 @@ static const struct lks_conversation_ops talk_ops = {
 
 /* Beginning --------------------------------------------------------------------------------- */
 
-enum lks_code lks_sched_kubernetes_token(struct lks_str s, struct lks_err *err)
-{
-    bool good = s.len <= LKS_SCHED_TOKEN_MAX;
-    for (size_t i = 0; i < s.len && good; i++) {
-        char c = s.ptr[i];
-        good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               strchr("-._~+/=", c) != NULL;
-    }
-    return good ? LKS_OK
-                : lks_fail(err, LKS_E_INVALID,
-                           "kubernetes.token_file has no bearer token of at most %d bytes",
-                           LKS_SCHED_TOKEN_MAX);
-}
-
 static enum lks_code begin(void *value, const struct lks_sched_wish *wish, struct lks_err *err)
 {
     struct talking *t = value;
     if (lks_sched_check(wish, err) != LKS_OK)
         return err->code;
-    if (lks_sched_kubernetes_token(wish->login.token, err) != LKS_OK)
+    if (lks_kubernetes_read_token(wish->login.token, err) != LKS_OK)
         return err->code;
     *t = (struct talking){.head = {.step = NODE, .deadline = wish->deadline},
                           .verb = wish->verb,
@@ -419,30 +397,32 @@ static void said(const void *value, struct lks_sched_said *out)
 
 /* A whole site ------------------------------------------------------------------------------ */
 
-/* One row for each verb that Kubernetes has; core/plan/drain.c offers no others to plans. */
-static const struct {
-    const struct lks_conversation_ops *talk;
-    enum lks_code (*begin)(void *value, const struct lks_sched_site_wish *wish,
-                           struct lks_err *err);
-} sites[LKS_SCHED_SITE_VERB_COUNT] = {
-    [LKS_SCHED_SITE_PUBLISH] = {&lks_sched_kubernetes_truth_talk, lks_sched_kubernetes_truth_begin},
-};
+/* Who has the verb; NULL: Kubernetes has nothing like it, or lockstep does not use it. */
+static const struct lks_sched_kubernetes_part *part_of(enum lks_sched_site_verb verb)
+{
+    static const struct lks_sched_kubernetes_part *const parts[LKS_SCHED_SITE_VERB_COUNT] = {
+        [LKS_SCHED_SITE_JOBS] = &lks_sched_kubernetes_jobs,
+        [LKS_SCHED_SITE_REQUEUE] = &lks_sched_kubernetes_jobs,
+        [LKS_SCHED_SITE_PUBLISH] = &lks_sched_kubernetes_truth,
+    };
+    return parts[verb];
+}
 
 static lks_ms ask_site(const void *value, struct lks_http_request *out)
 {
-    const struct lks_kubernetes_site *site = value;
-    return sites[site->verb].talk->ask(value, out);
+    const struct lks_sched_kubernetes_site *site = value;
+    return part_of(site->verb)->ask(value, out);
 }
 
 static void hear_site(void *value, lks_ms now, const struct lks_http_response *answer)
 {
-    const struct lks_kubernetes_site *site = value;
-    sites[site->verb].talk->hear(value, now, answer);
+    const struct lks_sched_kubernetes_site *site = value;
+    part_of(site->verb)->hear(value, now, answer);
 }
 
 static const struct lks_conversation_ops site_ops = {
     .name = "sched-kubernetes-site",
-    .size = LKS_KUBERNETES_SITE_SIZE,
+    .size = LKS_SCHED_KUBERNETES_SITE_MAX,
     .ask = ask_site,
     .hear = hear_site,
     .hears_all = true,
@@ -451,12 +431,11 @@ static const struct lks_conversation_ops site_ops = {
 static enum lks_code begin_site(void *value, const struct lks_sched_site_wish *wish,
                                 struct lks_err *err)
 {
-    if (sites[wish->verb].begin == NULL)
+    const struct lks_sched_kubernetes_part *part = part_of(wish->verb);
+    if (part == NULL)
         return lks_fail(err, LKS_E_REFUSED, "%s: lockstep does not do that in Kubernetes",
                         lks_sched_site_verb_words[wish->verb]);
-    if (lks_sched_check_site(wish, err) != LKS_OK)
-        return err->code;
-    return sites[wish->verb].begin(value, wish, err);
+    return part->begin(value, wish, err);
 }
 
 const struct lks_sched_driver lks_sched_kubernetes = {

@@ -19,8 +19,8 @@
  */
 #include "codec/format/json.h"
 #include "drivers/sched/kubernetes_read.h"
-#include "drivers/sched/kubernetes_site.h"
 #include "drivers/sched/sched_answer.h"
+#include "drivers/sched/sched_kubernetes_site.h"
 #include "drivers/sched/sched_said.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@
 enum { READ, CLEAR, APPLY, TELL, UNTELL };
 
 struct publishing {
-    struct lks_kubernetes_site site;
+    struct lks_sched_kubernetes_site site;
     struct lks_sched_told *told; /* the caller's */
     uint32_t count, at;
     uint64_t epoch;
@@ -49,7 +49,7 @@ struct publishing {
     struct lks_kubernetes_node read;
     char why[LKS_SCHED_REASON_MAX + 1]; /* what was wrong with the last answer */
 };
-_Static_assert(sizeof(struct publishing) <= LKS_KUBERNETES_SITE_SIZE, "it is a value of a site");
+_Static_assert(sizeof(struct publishing) <= LKS_SCHED_KUBERNETES_SITE_MAX, "the value fits");
 
 /* Asking ------------------------------------------------------------------------------------ */
 
@@ -263,19 +263,11 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
     }
 }
 
-const struct lks_conversation_ops lks_sched_kubernetes_truth_talk = {
-    .name = "sched-kubernetes-truth",
-    .size = sizeof(struct publishing),
-    .ask = ask,
-    .hear = hear,
-    .hears_all = true,
-};
-
-enum lks_code lks_sched_kubernetes_truth_begin(void *value, const struct lks_sched_site_wish *wish,
-                                               struct lks_err *err)
+static enum lks_code begin(void *value, const struct lks_sched_site_wish *wish, struct lks_err *err)
 {
     struct publishing *p = value;
-    if (lks_sched_kubernetes_token(wish->login.token, err) != LKS_OK)
+    if (lks_sched_check_site(wish, err) != LKS_OK ||
+        lks_kubernetes_read_token(wish->login.token, err) != LKS_OK)
         return err->code;
     *p = (struct publishing){.site = {.head = {.step = READ, .deadline = wish->deadline},
                                       .verb = LKS_SCHED_SITE_PUBLISH},
@@ -285,3 +277,5 @@ enum lks_code lks_sched_kubernetes_truth_begin(void *value, const struct lks_sch
     lks_sched_said_keep(p->token, sizeof(p->token), wish->login.token);
     return LKS_OK;
 }
+
+const struct lks_sched_kubernetes_part lks_sched_kubernetes_truth = {ask, hear, begin};

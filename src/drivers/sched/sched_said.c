@@ -30,7 +30,8 @@ void lks_sched_said_owner(struct lks_sched_said *s, struct lks_str owner, struct
  * is asked for. */
 static void say_jobs(struct lks_sched_said *s, struct lks_str job, struct lks_str user)
 {
-    char until[LKS_TIME_TEXT_SIZE], id[32] = "", of[64] = "", end[LKS_TIME_TEXT_SIZE + 16] = "";
+    char until[LKS_TIME_TEXT_SIZE], id[LKS_SCHED_OWNER_MAX + 1] = "", of[64] = "";
+    char end[LKS_TIME_TEXT_SIZE + 16] = "";
     snprintf(id, sizeof(id), "%" LKS_STR_FMT, LKS_STR_ARG(job));
     if (user.len > 0)
         snprintf(of, sizeof(of), " of %" LKS_STR_FMT, LKS_STR_ARG(user));

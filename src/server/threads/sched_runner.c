@@ -587,6 +587,7 @@ static struct lks_call *new_report(struct lks_client_thread *c, const struct lks
     struct lks_str *const texts[] = {&kept->site,
                                      &kept->sched,
                                      &kept->site_wish.job,
+                                     &kept->site_wish.node,
                                      &kept->site_wish.signal,
                                      &kept->site_wish.after.id,
                                      &kept->site_wish.reservation.name,
