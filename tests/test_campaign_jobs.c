@@ -150,7 +150,7 @@ static void pass(struct scene *s, lks_ms span)
 
 static void start(struct scene *s, struct campaign_plan plan)
 {
-    plan.sched = "simulated";
+    plan.sched = plan.sched != NULL ? plan.sched : "simulated";
     campaign_begin(&s->w, &plan);
     for (size_t k = 0; k < s->count; k++)
         s->jobs[k].started = s->w.a.now.wall - HOUR;
@@ -240,6 +240,77 @@ static void one_job(void)
         CHECK(campaign_count(&s.w, "job-act", "state=asked") ==
               rows[i].signals + (rows[i].requeued || rows[i].refuses));
         campaign_show(&s.w);
+        campaign_end(&s.w);
+    }
+}
+
+/* A scheduler without signals is asked to requeue at once. "Not now" is asked for again until it is
+ * done, and what it said is shown: with the act, with the node, and where that is the last of it,
+ * as the reason. */
+static void evicted(void)
+{
+    static const char budget[] = "not evicted now: The disruption budget one";
+    struct scene s = {.jobs = {{.id = "ml/a#1", .nodes = {"n1"}, .requeue = true}}, .count = 1};
+    struct lks_job_acts_at at = {0};
+    struct lks_job_due due;
+    start(&s, (struct campaign_plan){.nodes = 1, .requeues = true, .sched = "kubernetes"});
+    CHECK(campaign_run_until(&s.w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+    list_jobs(&s);
+    CHECK_INT(campaign_count(&s.w, "job-act", "act=signal"), 0);
+    if (!CHECK(lks_job_acts_next(&s.w.a.state, &at, &due)))
+        return;
+    CHECK_INT(due.act, LKS_JOB_REQUEUE);
+    CHECK_STR(due.signal, "");
+    const struct lks_event later = {.kind = LKS_EVENT_JOB_ACTED,
+                                    .acted = {.change = due.change,
+                                              .job = due.job,
+                                              .site = due.site,
+                                              .act = due.act,
+                                              .later = true,
+                                              .text = lks_str_from(budget)}};
+    campaign_event(&s.w, &later);
+    campaign_event(&s.w, &later); /* told twice, it is recorded once */
+    CHECK_INT(campaign_count(&s.w, "job-act", "state=asked"), 2);
+    CHECK_INT(campaign_count(&s.w, "job-act", budget), 1);
+    const struct lks_event sched = {.kind = LKS_EVENT_SCHED,
+                                    .node = lks_state_node(&s.w.a.state, LKS_STR("n1")),
+                                    .sched = {.jobs = 1, .text = LKS_STR("1 job runs there")}};
+    campaign_event(&s.w, &sched);
+    CHECK_INT(campaign_count(&s.w, "member", "1 job runs there; not evicted now: The"), 1);
+    CHECK(lks_campaign_jobs_closed(&s.w.a.state, &due) == NULL);
+    due.node = LKS_STR("n9");
+    const char *why = lks_campaign_jobs_closed(&s.w.a.state, &due);
+    CHECK_HAS(lks_str_from(why != NULL ? why : ""), "before the scheduler allowed it");
+    pass(&s, 3 * HOUR);
+    CHECK_INT(s.jobs[0].requeues, 1);
+    CHECK_INT(s.jobs[0].signals, 0);
+    CHECK_MEMBER(&s.w, "n1", LKS_MEMBER_DONE);
+    campaign_end(&s.w);
+}
+
+/* The jobs of a node that drains are listed; the pods of Kubernetes only where they are evicted. */
+static void lists_wanted(void)
+{
+    static const struct {
+        const char *sched;
+        bool requeues, listed;
+    } kinds[] = {
+        {"simulated", false, true}, {"kubernetes", false, false}, {"kubernetes", true, true}};
+    for (size_t i = 0; i < LKS_COUNT(kinds); i++) {
+        LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {.max = 1 << 16};
+        struct scene s = {.jobs = {{.id = "17", .nodes = {"n1"}}}, .count = 1};
+        struct lks_sched_sites sites = {0};
+        struct lks_sched_site_due due[4];
+        struct lks_err err = {0};
+        uint32_t count = 0;
+        lks_test_case("%s%s", kinds[i].sched, kinds[i].requeues ? ", requeued" : "");
+        start(&s, (struct campaign_plan){
+                      .nodes = 1, .requeues = kinds[i].requeues, .sched = kinds[i].sched});
+        CHECK(campaign_run_until(&s.w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+        CHECK_CODE(lks_sched_sites_due(&sites, &s.w.a.state, 1, 4, &arena, due, &count, &err),
+                   LKS_OK);
+        CHECK_INT(count, kinds[i].listed);
+        lks_sched_sites_fini(&sites);
         campaign_end(&s.w);
     }
 }
@@ -655,6 +726,8 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"one job", one_job},
         {"the grace", grace},
+        {"a scheduler without signals", evicted},
+        {"which jobs are listed", lists_wanted},
         {"a change that is halted", halted},
         {"over waves", over_waves},
         {"lost answers", lost_answers},

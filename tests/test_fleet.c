@@ -237,6 +237,19 @@ static const struct {
      "no job is signalled"},
     {"a signal that ends a job", HEAD "pools: {train: {posture: dev, drain_signal: KILL}}\n" NODES,
      "f.yaml:4:31: pools.train.drain_signal: no such value 'KILL'; one of: USR1, USR2, HUP, TERM"},
+    {"a signal for pods",
+     HEAD "pools: {train: {posture: dev, sched: kubernetes, drain_jobs: requeue, drain_signal: "
+          "USR1}}\n" NODES,
+     "f.yaml:4:71: pools.train.drain_signal: drain_signal needs Slurm: a pod has "
+     "terminationGracePeriodSeconds of its own"},
+    {"a grace for pods",
+     HEAD "pools: {train: {posture: dev, sched: kubernetes, drain_grace_minutes: 5}}\n" NODES,
+     "f.yaml:4:50: pools.train.drain_grace_minutes: drain_grace_minutes needs Slurm: a pod has "
+     "terminationGracePeriodSeconds of its own"},
+    {"a signal for the jobs of Slurm beside pods",
+     HEAD "pools: {train: {posture: dev, sched: [slurm, kubernetes], drain_jobs: requeue, "
+          "drain_signal: USR1}}\n" NODES,
+     NULL},
     {"reservations that no scheduler makes",
      HEAD "pools: {train: {posture: dev, reserve: true}}\n" NODES,
      "f.yaml:4:31: pools.train.reserve: only Slurm reserves nodes: add 'sched: slurm', or remove "

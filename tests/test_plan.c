@@ -167,12 +167,6 @@ static const struct {
      HEAD
      "pools:\n" POOL("train", "") "nodes: [{hosts: g1, pool: train, class: l40s-pcie-8}]\n" A B,
      NULL, "train", "refused: g1 is of class l40s-pcie-8, which b is not for\n"},
-    {"jobs that nothing can requeue",
-     HEAD "pools:\n" POOL("train", ", sched: kubernetes, drain_jobs: requeue") "nodes:\n" GROUP(
-         "g1", "train", "") A B,
-     NULL, "train",
-     "refused: pool train requeues the jobs of nodes that drain, and lockstep requeues none in "
-     "kubernetes; set drain_jobs of the pool to wait\n"},
     {"a domain that is more than a pool can spare",
      HEAD "pools:\n" POOL("train", ", headroom: 3") "domains: {d1: {}}\nnodes:\n" GROUP(
          "x[1-4]", "train", ", domain: d1") A B,

@@ -1,4 +1,5 @@
 /* What a plan says of jobs on nodes that drain. */
+#include "core/plan/drain.h"
 #include "tests/facts.h"
 #include "tests/manifests.h"
 #include "tests/plans.h"
@@ -37,6 +38,13 @@ static const struct {
      "sent HUP, given 30 min, then", LKS_DRAIN_JOBS_REQUEUE, 30, "HUP"},
     {"the posture does, and the pool does not", ", sched: slurm, drain_jobs: wait", true, NULL,
      LKS_DRAIN_JOBS_WAIT, 0, ""},
+    {"Kubernetes evicts", ", sched: kubernetes, drain_jobs: requeue", false,
+     "jobs: on nodes of pool train, " LKS_DRAIN_EVICTIONS "\n", LKS_DRAIN_JOBS_REQUEUE, 0, ""},
+    {"the signal of a posture is not for pods", ", sched: kubernetes", true, "are evicted",
+     LKS_DRAIN_JOBS_REQUEUE, 0, ""},
+    {"Kubernetes waits", ", sched: kubernetes", false, NULL, LKS_DRAIN_JOBS_WAIT, 0, ""},
+    {"both, the signal is for Slurm", ", sched: [slurm, kubernetes], drain_jobs: requeue", false,
+     "requeue are waited for; " LKS_DRAIN_EVICTIONS "\n", LKS_DRAIN_JOBS_REQUEUE, 10, "USR1"},
     {"the posture does, and no scheduler is there", "", true, NULL, LKS_DRAIN_JOBS_WAIT, 0, ""},
 };
 

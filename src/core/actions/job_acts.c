@@ -68,6 +68,28 @@ bool lks_job_acts_find(const struct lks_state *s, uint64_t change, struct lks_st
     return true;
 }
 
+bool lks_job_acts_wanted(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_state_change *c = lks_state_changing(s, node);
+    const struct lks_member *m = c != NULL ? lks_state_change_member(c, node) : NULL;
+    const struct lks_recipe *r =
+        m != NULL && m->recipe < c->recipe_count ? &c->recipes[m->recipe] : NULL;
+    for (uint32_t i = 0; r != NULL && i < r->count; i++) {
+        if (r->steps[i].kind == LKS_DO_LEAVE && r->steps[i].jobs == LKS_DRAIN_JOBS_REQUEUE)
+            return true;
+    }
+    return false;
+}
+
+bool lks_job_acts_deferred(const struct lks_state *s, uint64_t change, struct lks_str site,
+                           struct lks_str job, struct lks_str why)
+{
+    const struct lks_state_change *c = lks_state_change(s, change);
+    const struct lks_job_acted *had = c != NULL ? lks_state_change_job(s, c, site, job) : NULL;
+    return had != NULL && had->state == LKS_JOB_ASKED && had->text != 0 &&
+           lks_str_eq(lks_state_text(s, had->text), why);
+}
+
 bool lks_job_acts_meant(const struct lks_job_due *due, bool runs, lks_ms started)
 {
     return runs && started == due->started;

@@ -52,6 +52,13 @@ bool lks_job_acts_open(const struct lks_state *s, struct lks_job_acts_at *at,
 bool lks_job_acts_find(const struct lks_state *s, uint64_t change, struct lks_str site,
                        struct lks_str job, enum lks_job_act act, struct lks_job_due *out);
 
+/* Whether the change of the node requeues jobs. */
+bool lks_job_acts_wanted(const struct lks_state *s, uint32_t node);
+
+/* Whether the act on a job is open, and was not carried out for this reason before. */
+bool lks_job_acts_deferred(const struct lks_state *s, uint64_t change, struct lks_str site,
+                           struct lks_str job, struct lks_str why);
+
 /* Whether the run that is meant is there: the job runs, and started then. */
 bool lks_job_acts_meant(const struct lks_job_due *due, bool runs, lks_ms started);
 

@@ -1,6 +1,7 @@
 #include "core/actions/sched_sites.h"
 
 #include "base/vec.h"
+#include "core/actions/job_acts.h"
 #include "core/admission/admit_policy.h"
 #include "core/plan/drain.h"
 #include "core/rows/pool.h"
@@ -160,12 +161,14 @@ enum lks_code lks_sched_sites_order(struct lks_sched_sites *b, struct lks_str si
     if (at->order_count == LKS_SCHED_SITES_ORDERS)
         return lks_fail(err, LKS_E_LIMIT, "%d requests wait for the scheduler of site '%s' already",
                         LKS_SCHED_SITES_ORDERS, at->site.ptr);
-    struct lks_sched_order *o = calloc(1, sizeof(*o) + wish->job.len + wish->signal.len + 2);
+    size_t room = wish->job.len + wish->node.len + wish->signal.len + 3;
+    struct lks_sched_order *o = calloc(1, sizeof(*o) + room);
     if (o == NULL)
         return lks_fail_nomem(err);
     char *texts = (char *)(o + 1);
     o->wish = *wish;
     o->wish.job = put(&texts, wish->job);
+    o->wish.node = put(&texts, wish->node);
     o->wish.signal = put(&texts, wish->signal);
     *at->last = o;
     at->last = &o->next;
@@ -188,8 +191,16 @@ static enum lks_code get_next(struct lks_sched_sites *b, struct lks_str site, st
     return LKS_OK;
 }
 
-/* Which sites there are, and which are wanted: those with a node that is drained by lockstep, and
- * whose scheduler lists its jobs. */
+/* A node that is drained has its jobs listed. The list of Kubernetes is long, of all pods: only
+ * evictions need it, and people who ask. */
+static bool wants_list(const struct lks_state *s, uint32_t node,
+                       const struct lks_drain_named *sched)
+{
+    return s->nodes[node].drained_by != 0 && (sched->offers & LKS_DRAIN_LISTS) != 0 &&
+           ((sched->offers & LKS_DRAIN_SIGNALS) != 0 || lks_job_acts_wanted(s, node));
+}
+
+/* Which sites there are, and which are wanted. */
 static enum lks_code scan(struct lks_sched_sites *b, const struct lks_state *s, struct lks_err *err)
 {
     struct lks_sched_site *at[LKS_SCHED_PARTS_MAX] = {0};
@@ -203,7 +214,7 @@ static enum lks_code scan(struct lks_sched_sites *b, const struct lks_state *s, 
         const struct lks_drain_named *sched;
         for (size_t k = 0; k < LKS_COUNT(at) && (sched = lks_drain_sched_next(&rest, 0)) != NULL;
              k++) {
-            bool wanted = n->drained_by != 0 && (sched->offers & LKS_DRAIN_LISTS) != 0;
+            bool wanted = wants_list(s, i, sched);
             if (get_next(b, lks_state_text(s, n->site), lks_str_from(sched->name), &at[k], err) !=
                 LKS_OK)
                 return err->code;
@@ -239,6 +250,7 @@ static bool next(const struct lks_sched_sites *b, struct lks_sched_site *at, lks
         return false;
     *out = o->wish;
     out->job = lks_arena_copy(arena, o->wish.job);
+    out->node = lks_arena_copy(arena, o->wish.node);
     out->signal = lks_arena_copy(arena, o->wish.signal);
     at->orders = o->next;
     if (at->orders == NULL)

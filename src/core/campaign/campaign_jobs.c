@@ -4,8 +4,9 @@
  *
  * Jobs on nodes that drain. Where the plan says so, a job that its scheduler may requeue is
  * signalled, has its grace, and is then requeued: each once by one change, on however many nodes
- * and in however many waves it runs. A job that may not be requeued is left alone, and waited for
- * as every other.
+ * and in however many waves it runs. A scheduler without signals (Kubernetes) is asked to requeue
+ * at once: a pod has a grace of its own. A job that may not be requeued is left alone, and waited
+ * for as every other. A scheduler may answer "not now": the act stays open, with what it said.
  *
  * Each act is a record before the scheduler is asked for it. The run of the job that is meant has
  * a time at which it started, so a request that is repeated after a crash finds whether the job was
@@ -22,21 +23,34 @@
 
 /* Jobs -------------------------------------------------------------------------------------- */
 
-static void record(struct lks_deciding *d, const struct lks_look *k,
-                   const struct lks_event_job *job, enum lks_job_act act)
+/* The scheduler that lists the jobs. */
+static struct lks_str sched_of(const struct lks_deciding *d, const struct lks_look *k)
 {
     lks_text pool = k->n->pool < k->s->pool_count ? k->s->pools[k->n->pool].sched : 0;
     struct lks_str sched = d->event->sched_jobs.sched;
+    return sched.len > 0 ? sched : lks_look_text(k, pool);
+}
+
+/* By a plan without a signal none is sent, either. */
+static bool signals(const struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_str sched = sched_of(d, k);
+    return k->step->signal != 0 && lks_drain_sched_next(&sched, LKS_DRAIN_SIGNALS) != NULL;
+}
+
+static void record(struct lks_deciding *d, const struct lks_look *k,
+                   const struct lks_event_job *job, enum lks_job_act act)
+{
     lks_decision_add(d, LKS_RECORD_JOB_ACT)->job_act = (struct lks_rec_job_act){
         .change = k->c->id,
         .job = job->id,
         .site = lks_look_text(k, k->n->site),
-        .sched = sched.len > 0 ? sched : lks_look_text(k, pool),
+        .sched = sched_of(d, k),
         .node = lks_look_name(k),
         .user = job->user,
         .act = act,
         .state = LKS_JOB_ASKED,
-        .signal = lks_look_text(k, k->step->signal),
+        .signal = signals(d, k) ? lks_look_text(k, k->step->signal) : LKS_STR(""),
         .started = job->started,
         .until = act == LKS_JOB_SIGNAL ? d->now.wall + k->step->grace : 0,
         .text = LKS_STR(""),
@@ -57,7 +71,7 @@ static void act(struct lks_deciding *d, const struct lks_look *k, const struct l
     if (!job->requeue || (had != NULL && had->started != job->started))
         return; /* another run of it: this change did its part */
     if (had == NULL && k->c->job_count < LKS_CHANGE_JOBS)
-        record(d, k, job, LKS_JOB_SIGNAL);
+        record(d, k, job, signals(d, k) ? LKS_JOB_SIGNAL : LKS_JOB_REQUEUE);
     else if (had != NULL && is_due(had, d->now.wall))
         record(d, k, job, LKS_JOB_REQUEUE);
 }
@@ -82,19 +96,31 @@ bool lks_campaign_jobs_wanted(const struct lks_state *s, uint32_t node)
     return requeues(&k);
 }
 
+/* The scheduler answered "not now", with a reason. */
+static bool is_deferred(const struct lks_job_acted *job)
+{
+    return job->state == LKS_JOB_ASKED && job->text != 0;
+}
+
 const char *lks_campaign_jobs_closed(const struct lks_state *s, const struct lks_job_due *due)
 {
     const struct lks_state_change *c = lks_state_change(s, due->change);
+    const struct lks_job_acted *had =
+        c != NULL ? lks_state_change_job(s, c, due->site, due->job) : NULL;
+    bool deferred = had != NULL && is_deferred(had);
     uint32_t node = lks_state_node(s, due->node);
     if (c == NULL || lks_change_over(c))
-        return "its change ended before the scheduler answered: whether it was done is not known";
+        return deferred ? "its change ended before the scheduler allowed it"
+                        : "its change ended before the scheduler answered: whether it was done is "
+                          "not known";
     if (c->state != LKS_CHANGE_RUNNING)
         return NULL;
     if (node != LKS_NO_NODE && s->nodes[node].change == due->change &&
         lks_campaign_jobs_wanted(s, node))
         return NULL;
-    return "its node stopped draining before the scheduler answered: whether it was done is not "
-           "known";
+    return deferred ? "its node stopped draining before the scheduler allowed it"
+                    : "its node stopped draining before the scheduler answered: whether it was "
+                      "done is not known";
 }
 
 /* Sites that list no jobs -------------------------------------------------------------------- */
@@ -195,7 +221,8 @@ void lks_campaign_jobs_acted(struct lks_deciding *d)
     const struct lks_state_change *c = lks_state_change(d->state, e->change);
     const struct lks_job_acted *had =
         c != NULL ? lks_state_change_job(d->state, c, e->site, e->job) : NULL;
-    if (had == NULL || had->act != e->act || had->state != LKS_JOB_ASKED)
+    if (had == NULL || had->act != e->act || had->state != LKS_JOB_ASKED ||
+        (e->later && lks_str_eq(e->text, lks_state_text(d->state, had->text))))
         return;
     bool graces = e->act == LKS_JOB_SIGNAL && !e->refused;
     lks_decision_add(d, LKS_RECORD_JOB_ACT)->job_act = (struct lks_rec_job_act){
@@ -206,10 +233,14 @@ void lks_campaign_jobs_acted(struct lks_deciding *d)
         .node = lks_state_text(d->state, had->node),
         .user = lks_state_text(d->state, had->user),
         .act = e->act,
-        .state = e->refused ? LKS_JOB_REFUSED : LKS_JOB_DONE,
+        .state = e->later     ? LKS_JOB_ASKED
+                 : e->refused ? LKS_JOB_REFUSED
+                              : LKS_JOB_DONE,
         .signal = lks_state_text(d->state, had->signal),
         .started = had->started,
-        .until = graces ? d->now.wall + (had->until - had->at) : 0, /* from its answer on */
+        .until = e->later ? had->until
+                 : graces ? d->now.wall + (had->until - had->at)
+                          : 0, /* from its answer on */
         .text = e->text,
     };
 }
@@ -298,10 +329,25 @@ void lks_campaign_sched_again(struct lks_deciding *d, const struct lks_look *k)
 
 /* Answers ------------------------------------------------------------------------------------- */
 
+/* Why a job of the node is not requeued now; empty: nothing stands in the way. */
+static struct lks_str deferred_text(const struct lks_look *k)
+{
+    for (uint32_t i = k->c->job_count; requeues(k) && i-- > 0;) {
+        const struct lks_job_acted *job = &k->c->jobs[i];
+        if (is_deferred(job) && lks_str_eq(lks_look_text(k, job->node), lks_look_name(k)))
+            return lks_look_text(k, job->text);
+    }
+    return LKS_STR("");
+}
+
 /* What it waits for, as its scheduler has it now: people see it, and an end by its limit names it.
  */
 static void note_wait(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
 {
+    struct lks_str deferred = deferred_text(k);
+    if (text.len > 0 && deferred.len > 0)
+        text = lks_decision_text(d, "%" LKS_STR_FMT "; %" LKS_STR_FMT, LKS_STR_ARG(text),
+                                 LKS_STR_ARG(deferred));
     if (text.len == 0 || lks_str_eq(text, lks_look_text(k, k->m->text)))
         return;
     struct lks_rec_member r = lks_campaign_member_record(k);

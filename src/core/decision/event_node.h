@@ -149,7 +149,8 @@ struct lks_event_job_acted {
     uint64_t change;
     struct lks_str job, site;
     enum lks_job_act act;
-    bool refused; /* by the scheduler, for `text`; else it is done */
+    bool refused; /* by the scheduler, for `text`; else it is done, or */
+    bool later;   /* REQUEUE: not now, for `text`; it is asked for again */
     struct lks_str text;
 };
 

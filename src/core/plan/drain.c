@@ -7,7 +7,8 @@
 #define TRIES_MAX 1000
 
 #define ALL_OFFERS                                                                                 \
-    (LKS_DRAIN_LISTS | LKS_DRAIN_RESERVES | LKS_DRAIN_ADVERTISES | LKS_DRAIN_RUNS | LKS_DRAIN_SHOWS)
+    (LKS_DRAIN_LISTS | LKS_DRAIN_RESERVES | LKS_DRAIN_ADVERTISES | LKS_DRAIN_RUNS |                \
+     LKS_DRAIN_SHOWS | LKS_DRAIN_SIGNALS)
 
 /* A request about a node waits for those of other nodes at the same API server: with more parts a
  * round of verdicts takes a larger share of the lanes, beside readings of nodes and drains. */
@@ -19,7 +20,7 @@ static const struct lks_drain_named scheds[] = {
     {"none", LKS_DRAIN_AGENT, 0, 0},
     {"slurm", LKS_DRAIN_DRIVEN, ALL_OFFERS, 0},
     {"simulated", LKS_DRAIN_DRIVEN, ALL_OFFERS, 0},
-    {"kubernetes", LKS_DRAIN_DRIVEN, LKS_DRAIN_SHOWS, NODE_BY_NODE},
+    {"kubernetes", LKS_DRAIN_DRIVEN, LKS_DRAIN_LISTS | LKS_DRAIN_SHOWS, NODE_BY_NODE},
 };
 /* The first two are none, and a text has each of the others once at the most. */
 _Static_assert(LKS_COUNT(scheds) - 2 <= LKS_DRAIN_SCHEDS_MAX, "a pool's schedulers are not cut");
@@ -76,6 +77,16 @@ bool lks_drain_sched_has(struct lks_str sched, struct lks_str name)
     const struct lks_drain_named *row;
     while ((row = lks_drain_sched_next(&sched, 0)) != NULL) {
         if (lks_str_is(name, row->name))
+            return true;
+    }
+    return false;
+}
+
+bool lks_drain_sched_evicts(struct lks_str sched)
+{
+    const struct lks_drain_named *row;
+    while ((row = lks_drain_sched_next(&sched, LKS_DRAIN_LISTS)) != NULL) {
+        if ((row->offers & LKS_DRAIN_SIGNALS) == 0)
             return true;
     }
     return false;

@@ -24,11 +24,12 @@ enum lks_drain_sched {
 
 /* What only some schedulers have; bits. */
 enum {
-    LKS_DRAIN_LISTS = 1 << 0,      /* a list of jobs, and signals and requeues of single ones */
+    LKS_DRAIN_LISTS = 1 << 0,      /* a list of jobs, and requeues of single ones */
     LKS_DRAIN_RESERVES = 1 << 1,   /* reservations */
     LKS_DRAIN_ADVERTISES = 1 << 2, /* the GPUs of a node, as it has them configured */
     LKS_DRAIN_RUNS = 1 << 3,       /* runs of jobs that ended */
     LKS_DRAIN_SHOWS = 1 << 4,      /* verdicts and slots of nodes, for jobs to choose by */
+    LKS_DRAIN_SIGNALS = 1 << 5,    /* signals to single jobs, before they are requeued */
 };
 
 struct lks_drain_named {
@@ -52,6 +53,14 @@ struct lks_str lks_drain_sched_first(struct lks_str sched, unsigned offers);
 
 /* Whether the text has this scheduler, and it can be asked. */
 bool lks_drain_sched_has(struct lks_str sched, struct lks_str name);
+
+/* Whether one of them has jobs requeued without a signal: Kubernetes, where that is an eviction. */
+bool lks_drain_sched_evicts(struct lks_str sched);
+
+/* What that is, for plans and procedures. */
+#define LKS_DRAIN_EVICTIONS                                                                        \
+    "pods with GPUs are evicted, each once, with their own grace, when PodDisruptionBudgets "      \
+    "allow it, and pods that no controller makes again are waited for"
 
 /* The first that cannot be asked yet; empty: there is none. A view of the text. */
 struct lks_str lks_drain_sched_mute(struct lks_str sched);

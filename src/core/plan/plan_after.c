@@ -26,16 +26,23 @@ static enum lks_code note_held(struct lks_planning *p)
 }
 
 /* What is done to the jobs of a pool, where they are not only waited for. */
-static enum lks_code note_jobs_of(struct lks_planning *p, struct lks_str pool,
+static enum lks_code note_jobs_of(struct lks_planning *p, const struct lks_state_pool *pool,
                                   const struct lks_plan_kind *kind)
 {
     char grace[LKS_SPAN_TEXT_SIZE];
+    struct lks_str name = lks_state_text(p->state, pool->name);
+    if (kind->signal.len == 0)
+        return lks_plan_note(p, LKS_PLAN_JOBS,
+                             "on nodes of pool %" LKS_STR_FMT ", " LKS_DRAIN_EVICTIONS,
+                             LKS_STR_ARG(name));
+    bool evicts = lks_drain_sched_evicts(lks_state_text(p->state, pool->sched));
     return lks_plan_note(p, LKS_PLAN_JOBS,
                          "jobs on nodes of pool %" LKS_STR_FMT " are sent %" LKS_STR_FMT
                          ", given %s, then requeued, each once; jobs that their scheduler may not "
-                         "requeue are waited for",
-                         LKS_STR_ARG(pool), LKS_STR_ARG(kind->signal),
-                         lks_time_span_text(kind->grace, grace));
+                         "requeue are waited for%s",
+                         LKS_STR_ARG(name), LKS_STR_ARG(kind->signal),
+                         lks_time_span_text(kind->grace, grace),
+                         evicts ? "; " LKS_DRAIN_EVICTIONS : "");
 }
 
 static enum lks_code note_jobs(struct lks_planning *p)
@@ -50,7 +57,7 @@ static enum lks_code note_jobs(struct lks_planning *p)
         if (kind->jobs != LKS_DRAIN_JOBS_REQUEUE || pool >= s->pool_count || told[pool])
             continue;
         told[pool] = true;
-        if (note_jobs_of(p, lks_state_text(s, s->pools[pool].name), kind) != LKS_OK)
+        if (note_jobs_of(p, &s->pools[pool], kind) != LKS_OK)
             return p->err->code;
     }
     return LKS_OK;

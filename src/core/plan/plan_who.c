@@ -131,22 +131,16 @@ static enum lks_code check_sched(struct lks_planning *p, uint32_t node,
 
 /* What may be done to jobs there: as the pool says, and where it does not, as its posture. Without
  * a scheduler that can be asked they are waited for. */
-static enum lks_code jobs_of(struct lks_planning *p, const struct lks_state_pool *pool,
-                             const struct lks_pool *said, const struct lks_drain_rule *rule,
-                             struct lks_plan_kind *kind)
+static void jobs_of(const struct lks_planning *p, const struct lks_state_pool *pool,
+                    const struct lks_pool *said, const struct lks_drain_rule *rule,
+                    struct lks_plan_kind *kind)
 {
     struct lks_drain_rule jobs = lks_drain_rule_jobs(rule, said);
-    struct lks_str sched = lks_state_text(p->state, pool->sched), rest = sched;
+    struct lks_str sched = lks_state_text(p->state, pool->sched);
+    bool signals = lks_drain_sched_next(&sched, LKS_DRAIN_SIGNALS) != NULL;
     kind->jobs = jobs.jobs;
-    kind->signal = jobs.signal;
-    kind->grace = jobs.grace;
-    if (jobs.jobs != LKS_DRAIN_JOBS_REQUEUE || lks_drain_sched_next(&rest, LKS_DRAIN_LISTS) != NULL)
-        return LKS_OK;
-    return lks_fail(p->err, LKS_E_REFUSED,
-                    "pool %" LKS_STR_FMT
-                    " requeues the jobs of nodes that drain, and lockstep requeues none in "
-                    "%" LKS_STR_FMT "; set drain_jobs of the pool to wait",
-                    LKS_STR_ARG(lks_state_text(p->state, pool->name)), LKS_STR_ARG(sched));
+    kind->signal = signals ? jobs.signal : LKS_STR("");
+    kind->grace = signals ? jobs.grace : 0;
 }
 
 /* How it drains: as its pool's posture does, unless the pool says how long. */
@@ -163,9 +157,8 @@ static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_
         kind->leave = (lks_ms)said->drain_minutes * LKS_PLAN_MINUTE;
     if (pool == NULL || p->wish.kind == LKS_CHANGE_AGENT)
         return LKS_OK;
-    if (lks_drain_sched(lks_state_text(p->state, pool->sched)) == LKS_DRAIN_DRIVEN &&
-        jobs_of(p, pool, said, &rule, kind) != LKS_OK)
-        return p->err->code;
+    if (lks_drain_sched(lks_state_text(p->state, pool->sched)) == LKS_DRAIN_DRIVEN)
+        jobs_of(p, pool, said, &rule, kind);
     return check_sched(p, node, pool);
 }
 

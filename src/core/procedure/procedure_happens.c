@@ -262,6 +262,8 @@ static struct lks_str does_text(struct lks_procedure_work *w, const struct lks_s
     char grace[LKS_SPAN_TEXT_SIZE];
     if (step->kind != LKS_DO_LEAVE || step->jobs != LKS_DRAIN_JOBS_REQUEUE)
         return lks_str_from(does[step->kind]);
+    if (step->signal == 0)
+        return lks_document_text(w->p, "%s; " LKS_DRAIN_EVICTIONS, does[step->kind]);
     return lks_document_text(w->p,
                              "%s; its jobs are sent %" LKS_STR_FMT
                              ", given %s, then requeued, each once by this "

@@ -87,7 +87,7 @@ static const struct lks_field pool_fields[] = {
      "how long a node may take to drain; absent: as its posture states"},
     {"drain_jobs", LKS_ONE_OF("wait", "requeue"), 0, NULL,
      "what a change may do to jobs on a node that drains: wait for their end, or signal and then "
-     "requeue those that their scheduler may requeue; absent: as its posture states"},
+     "requeue those that their scheduler may requeue (pods: evict); absent: as its posture states"},
     {"drain_signal", LKS_ONE_OF("USR1", "USR2", "HUP", "TERM"), 0, NULL,
      "with drain_jobs requeue, the signal that a job gets first; absent: as its posture, or USR1"},
     {"drain_grace_minutes", LKS_NUMBERS(1, LKS_DRAIN_GRACE_MAX), 0, NULL,
@@ -372,8 +372,7 @@ static enum lks_code read_sched(const struct reader *r, const struct lks_doc *it
     return arena->out_of_memory ? lks_arena_fail(arena, r->err) : LKS_OK;
 }
 
-/* A signal that no job would get is a mistake, and so are requeues that no scheduler is there for.
- */
+/* A signal that no job would get is a mistake, and so are requeues without a scheduler. */
 static enum lks_code check_drain(const struct reader *r, const struct lks_doc *item)
 {
     static const char *const keys[] = {"drain_signal", "drain_grace_minutes"};
@@ -383,11 +382,13 @@ static enum lks_code check_drain(const struct reader *r, const struct lks_doc *i
         return FAIL(r, reserve, "only Slurm reserves nodes: add 'sched: slurm', or remove reserve");
     if (jobs != NULL && lks_str_is(jobs->text, "requeue") && names_sched(item, "none"))
         return FAIL(r, jobs, "requeue needs a scheduler: add 'sched: slurm', or set wait");
+    bool pods = names_sched(item, "kubernetes") && !names_sched(item, "slurm");
     for (size_t i = 0; i < LKS_COUNT(keys); i++) {
         const struct lks_doc *said = lks_doc_member(item, keys[i]);
-        if (said != NULL && lks_str_is(lks_doc_text(item, "drain_jobs"), "wait"))
-            return FAIL(r, said, "%s needs 'drain_jobs: requeue': without it no job is signalled",
-                        keys[i]);
+        if (said != NULL && (pods || (jobs != NULL && lks_str_is(jobs->text, "wait"))))
+            return FAIL(r, said, "%s needs %s", keys[i],
+                        pods ? "Slurm: a pod has terminationGracePeriodSeconds of its own"
+                             : "'drain_jobs: requeue': without it no job is signalled");
     }
     return LKS_OK;
 }

@@ -290,7 +290,7 @@ static void put_step(struct lks_json_writer *w, const struct lks_rec_plan_step *
     lks_json_int(w, "retries", (int64_t)step->retries);
     if (leaves)
         lks_json_cstr(w, "jobs", lks_drain_jobs_words[step->jobs]);
-    if (step->jobs == LKS_DRAIN_JOBS_REQUEUE) {
+    if (step->jobs == LKS_DRAIN_JOBS_REQUEUE && step->signal.len > 0) {
         lks_view_text(w, "signal", step->signal);
         lks_json_int(w, "grace_ms", (int64_t)step->grace);
     }

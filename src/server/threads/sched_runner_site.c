@@ -89,10 +89,21 @@ static void log_runs(const struct lks_authz *authz, const struct lks_internal *o
                    fields, failed ? 2 : 1);
 }
 
+/* A scheduler that says "not now" is asked again with each list: the same answer is logged once. */
+static bool is_known(const struct lks_authz *authz, const struct lks_internal *own)
+{
+    const struct lks_internal_wish *w = &own->site.wish;
+    return own->site.why.code == LKS_E_UNAVAILABLE &&
+           lks_job_acts_deferred(authz->state, w->site_wish.tag, w->site, w->site_wish.job,
+                                 lks_str_from(own->site.why.msg));
+}
+
 static void log_order(const struct lks_authz *authz, const struct lks_internal *own)
 {
     const struct lks_internal_wish *w = &own->site.wish;
     bool failed = own->site.why.code != LKS_OK;
+    if (is_known(authz, own))
+        return;
     const struct lks_log_field fields[] = {
         {"request", lks_str_from(lks_sched_site_verb_words[w->site_wish.verb])},
         {"site", w->site},
@@ -125,12 +136,27 @@ static void tell_acted(struct lks_authz *authz, struct lks_call *call,
                                        .text = lks_str_from(text)}});
 }
 
+/* The act stays open, and people see why. */
+static void tell_later(struct lks_authz *authz, struct lks_call *call,
+                       const struct lks_job_due *due, const char *text)
+{
+    turn(authz, call,
+         &(struct lks_event){.kind = LKS_EVENT_JOB_ACTED,
+                             .acted = {.change = due->change,
+                                       .job = due->job,
+                                       .site = due->site,
+                                       .act = due->act,
+                                       .later = true,
+                                       .text = lks_str_from(text)}});
+}
+
 static void order(struct lks_authz *authz, const struct lks_job_due *due)
 {
     struct lks_err ignored = {0}; /* it is asked for again by a later list */
     const struct lks_sched_site_wish wish = {
         .verb = due->act == LKS_JOB_SIGNAL ? LKS_SCHED_SITE_SIGNAL : LKS_SCHED_SITE_REQUEUE,
         .job = due->job,
+        .node = due->node,
         .signal = due->act == LKS_JOB_SIGNAL ? due->signal : LKS_STR(""),
         .started = due->started,
         .tag = due->change,
@@ -250,6 +276,8 @@ static void follow_order(struct lks_authz *authz, struct lks_call *call)
     lks_job_acts_ended(&authz->sched.acts, &due, code != LKS_OK && !refused, authz->now.wall);
     if (code == LKS_OK || refused)
         tell_acted(authz, call, &due, refused, own->site.why.msg);
+    else if (code == LKS_E_UNAVAILABLE && act == LKS_JOB_REQUEUE && !own->site.unsent)
+        tell_later(authz, call, &due, own->site.why.msg);
 }
 
 static void hear_published(struct lks_authz *authz, struct lks_internal *own, uint64_t speed)
