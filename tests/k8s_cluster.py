@@ -141,6 +141,7 @@ class Cluster:
                 "--service-account-signing-key-file=accounts.key", "--kubelet-client-certificate=kubelet.crt",
                 "--kubelet-client-key=kubelet.key", "--audit-log-path=audit.log", "--audit-policy-file=audit.json"],
             "kube-controller-manager": [
+                "--node-monitor-grace-period=1h",  # a machine that is busy makes no node late
                 "--kubeconfig=kube-controller-manager.kubeconfig", f"--secure-port={self.ports['kcm']}",
                 "--use-service-account-credentials=true", "--service-account-private-key-file=accounts.key",
                 "--root-ca-file=ca.crt", f"--node-monitor-grace-period={max(50, self.lease_seconds * 5 // 2)}s", *manager],
