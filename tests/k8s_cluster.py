@@ -144,11 +144,12 @@ class Cluster:
                 "--node-monitor-grace-period=1h",  # a machine that is busy makes no node late
                 "--kubeconfig=kube-controller-manager.kubeconfig", f"--secure-port={self.ports['kcm']}",
                 "--use-service-account-credentials=true", "--service-account-private-key-file=accounts.key",
-                "--root-ca-file=ca.crt", f"--node-monitor-grace-period={max(50, self.lease_seconds * 5 // 2)}s", *manager],
+                "--root-ca-file=ca.crt", *manager],
             "kube-scheduler": ["--kubeconfig=kube-scheduler.kubeconfig", f"--secure-port={self.ports['scheduler']}", *manager],
             "kwok": ["--kubeconfig=admin.kubeconfig", "--manage-all-nodes=false",
                      "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", "--node-ip=127.0.0.1",
-                     f"--node-lease-duration-seconds={self.lease_seconds}", f"--node-port={self.ports['kwok']}", f"--server-address=127.0.0.1:{self.ports['kwok']}",
+                     f"--node-lease-duration-seconds={self.lease_seconds}", f"--node-port={self.ports['kwok']}",
+                     f"--server-address=127.0.0.1:{self.ports['kwok']}",
                      f"--config={self.programs / 'stages.yaml'}"],
         }[part]
 

@@ -4,7 +4,7 @@ choose nodes.
 
     k8s_truth.py BUILD_DIR
 
-The control plane is real, and lockstepd has the rights of rbac.yaml. Sixteen nodes have simulated agents, so their verdicts change;
+The control plane is real, and lockstepd has the rights of the Helm chart. Sixteen nodes have simulated agents, so their verdicts change;
 LKS_K8S_NODES (200) more nodes of the fleet have none, and are "unknown". lockstepd and kube-apiserver are killed on the way.
 """
 import concurrent.futures
@@ -20,7 +20,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from k8s_campaign import ACCOUNT, RBAC, US, KubeFleet, containers  # noqa: E402
+from k8s_campaign import ACCOUNT, US, KubeFleet, containers  # noqa: E402
 import k8s_cluster  # noqa: E402
 from lockstep_here import Tally, check, wait  # noqa: E402
 import lockstep_here  # noqa: E402
@@ -264,7 +264,7 @@ def with_many(story):
 
 def check_rights(cluster):
     denied = [e for e in cluster.audit() if e["user"]["username"] == US and e["responseStatus"]["code"] == 403]
-    check("the rights of rbac.yaml were enough", not denied, denied[:1])
+    check("its rights were enough", not denied, denied[:1])
 
 
 def main():
@@ -275,7 +275,7 @@ def main():
         fleet = KubeFleet(build, pathlib.Path(name), cluster)
         story = Story(fleet, cluster)
         cluster.add_nodes(fleet.nodes, gpus=4)
-        cluster.kubectl("apply", "-f", RBAC)
+        cluster.install({})
         (fleet.folder / "token").write_text(cluster.account_token(*ACCOUNT))
         (fleet.folder / "token").chmod(0o600)
         with fleet.running("observe"):
