@@ -191,7 +191,7 @@ class Cluster:
         (self.dir / "audit.json").write_text(json.dumps({
             "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
             "rules": [{"level": "Request", "verbs": ["create", "update", "patch", "delete", "deletecollection"],
-                       "resources": [{"group": "", "resources": ["pods", "pods/eviction", "nodes"]}]},
+                       "resources": [{"group": "", "resources": ["pods", "pods/eviction", "nodes", "nodes/status"]}]},
                       {"level": "Metadata", "users": [LOCKSTEPD]},
                       {"level": "None"}]}))
         self.start("etcd")
