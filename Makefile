@@ -64,7 +64,7 @@ test-real: ## compare with the real programs whose formats we read
 	@$(asking) tools/test.sh real $(BUILD)
 
 # A machine without Go is told what is missing; where CI is set, that is a failure.
-test-k8s: ## drains with the control plane of a real Kubernetes, which is built first and once: needs Go (tools/k8s.sh)
+test-k8s: ## drains, evictions, verdicts, chart and admission with the control plane of a real Kubernetes, which is built first and once: needs Go (tools/k8s.sh)
 	@tools/setup.sh build k8s
 	@$(MAKE) build
 	@if tools/k8s.sh >/dev/null; then tools/test.sh k8s $(BUILD); elif [ $$? -ne 77 ] || [ -n "$$CI" ]; then exit 1; fi

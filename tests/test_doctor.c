@@ -85,8 +85,8 @@ static const struct row {
     {"the certificate of an API server ends",
      "lockstep_http_requests_total{listener=\"webhook\"} 7\nlockstep_webhook_client_days 3\n",
      FLEET, SWEEPS, ITEMS(KNOWN), 0, "webhook", "note",
-     "the certificate that an API server shows ends in 3 days",
-     "openssl x509 -enddate -noout -in CERTIFICATE-OF-THE-API-SERVER", NULL},
+     "the certificate that an API server shows to webhook.listen ends in 3 days",
+     "openssl x509 -enddate -noout -in /etc/kubernetes/lockstep-webhook.crt", NULL},
     {"alarms", METRICS, "{\"alarms_open\":2}", SWEEPS, ITEMS(KNOWN), 0, "alarms", "note",
      "2 alarms open", "lockstep alarm ls", NULL},
     {"no alarms", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 0, "alarms", "good", "no alarm is open",
@@ -174,7 +174,8 @@ static const struct row {
      TRUTH("1", "2", "2,\"late_text\":\"it may not\"")},
     {"verdicts that stay behind in Kubernetes", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts",
      "bad", "p (2 nodes: status 403)",
-     "kubectl auth can-i patch nodes/status --as=system:serviceaccount:lockstep:lockstep",
+     "kubectl auth can-i patch nodes --subresource=status "
+     "--as=system:serviceaccount:lockstep:lockstep",
      ITEMS("{\"pool\":\"p\",\"scheduler\":\"kubernetes\",\"nodes\":3," CALM
            ",\"published\":1,\"behind\":2,\"late\":2,\"late_text\":\"status 403\"}")},
     {"verdicts that another program replaces", METRICS, FLEET, SWEEPS, ITEMS(KNOWN), 1, "verdicts",

@@ -228,8 +228,8 @@ static const struct {
      "'Mon-Fri 22:00-04:00', a whole day as 'Sat 00:00-24:00'"},
     {"requeues that no scheduler is there for",
      HEAD "pools: {train: {posture: dev, drain_jobs: requeue}}\n" NODES,
-     "f.yaml:4:31: pools.train.drain_jobs: requeue needs a scheduler: add 'sched: slurm', or set "
-     "wait"},
+     "f.yaml:4:31: pools.train.drain_jobs: requeue needs 'sched: slurm' or "
+     "'sched: kubernetes', or set wait"},
     {"a signal that no job gets",
      HEAD
      "pools: {train: {posture: dev, sched: slurm, drain_jobs: wait, drain_signal: USR1}}\n" NODES,

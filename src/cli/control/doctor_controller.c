@@ -232,10 +232,11 @@ void lks_doctor_webhook(struct lks_doctor *d)
                        "connections: %" PRIu64 " (docs/kubernetes.md, \"Admission by webhook\")",
                        refused);
     } else if (days < CERTIFICATE_SOON_DAYS) {
-        lks_doctor_fix(d, "openssl x509 -enddate -noout -in CERTIFICATE-OF-THE-API-SERVER");
+        lks_doctor_fix(d, "openssl x509 -enddate -noout -in /etc/kubernetes/lockstep-webhook.crt");
         lks_doctor_say(d, "webhook", days > 0 ? NOTE : BAD,
-                       "the certificate that an API server shows ends in %" PRIu64
-                       " days; renew it, or its failure policy decides about pods",
+                       "the certificate that an API server shows to webhook.listen ends in "
+                       "%" PRIu64 " days; renew it on each control plane node, or the "
+                       "failurePolicy of the webhooks decides about pods",
                        days);
     } else {
         lks_doctor_say(d, "webhook", GOOD,

@@ -119,7 +119,7 @@ static enum lks_code look_at_verdicts(void *ctx, const struct lks_doc *item, str
     l->all += lks_render_number(item, "published") + lks_render_number(item, "behind");
     if (l->found == 0)
         l->first = lks_str_is(lks_doc_text(item, "scheduler"), "kubernetes")
-                       ? "kubectl auth can-i patch nodes/status "
+                       ? "kubectl auth can-i patch nodes --subresource=status "
                          "--as=system:serviceaccount:lockstep:lockstep"
                        : "journalctl -u lockstep-slurm-bridge -n 50    # on the bridge's host";
     if (lks_render_number(item, "late") > 0)

@@ -203,9 +203,12 @@ static void meet(struct asking *a, const struct lks_kubernetes_pod *pod)
     else if (pod->deleted > 0)
         lks_conversation_end(&a->site.head); /* it is on its way */
     else if (!pod->controlled)
-        fail(a, LKS_E_REFUSED, "the pod has no controller that makes it again");
+        fail(a, LKS_E_REFUSED,
+             "the pod has no controller that makes it again; end it by hand, or wait");
     else if (pod->keeps)
-        fail(a, LKS_E_REFUSED, "an annotation of the pod asks not to evict it");
+        fail(a, LKS_E_REFUSED,
+             "its annotation safe-to-evict or do-not-disrupt asks not to evict it; remove that, or "
+             "wait");
 }
 
 struct search {

@@ -381,7 +381,7 @@ static enum lks_code check_drain(const struct reader *r, const struct lks_doc *i
     if (reserve != NULL && reserve->truth && !names_sched(item, "slurm"))
         return FAIL(r, reserve, "only Slurm reserves nodes: add 'sched: slurm', or remove reserve");
     if (jobs != NULL && lks_str_is(jobs->text, "requeue") && names_sched(item, "none"))
-        return FAIL(r, jobs, "requeue needs a scheduler: add 'sched: slurm', or set wait");
+        return FAIL(r, jobs, "requeue needs 'sched: slurm' or 'sched: kubernetes', or set wait");
     bool pods = names_sched(item, "kubernetes") && !names_sched(item, "slurm");
     for (size_t i = 0; i < LKS_COUNT(keys); i++) {
         const struct lks_doc *said = lks_doc_member(item, keys[i]);
