@@ -87,8 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     LKS_CLEANUP(lks_sched_runs_fini) struct lks_sched_runs runs = {0};
     struct lks_err err = {0};
     uint8_t how = size > 0 ? data[0] : 0;
-    struct lks_sched_told told[] = {{.node = LKS_STR("g1"), .truth = {"lks-conform", "sha256:1"}},
-                                    {.node = LKS_STR("g2"), .truth = {"lks-drift", ""}}};
+    struct lks_sched_told told[] = {{.node = LKS_STR("g1"), .truth.features = "lks-conform"},
+                                    {.node = LKS_STR("g2"), .truth.digest = "sha256:1"}};
     const struct lks_sched_site_wish wish = {
         .verb = (enum lks_sched_site_verb)(how % LKS_SCHED_SITE_VERB_COUNT),
         .job = how % LKS_SCHED_SITE_VERB_COUNT < LKS_SCHED_SITE_RESERVATIONS ? LKS_STR("17_3")

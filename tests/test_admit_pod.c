@@ -259,6 +259,39 @@ static void test_names(void)
     }
 }
 
+/* A pod with that many different images is looked up in bounded time. */
+static void test_images(void)
+{
+    for (size_t count = LKS_ADMIT_POD_IMAGES_MAX; count <= LKS_ADMIT_POD_IMAGES_MAX + 1; count++) {
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        LKS_CLEANUP(lks_admit_pod_fini) struct lks_admit_pod a = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = LKS_BUF(TEXT_MAX);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = LKS_BUF(TEXT_MAX);
+        struct lks_err err = {0};
+        struct lks_jobs j;
+        struct lks_pod pod;
+        lks_test_case("%zu images", count);
+        lks_jobs_init(&j, lks_admits_stacks);
+        lks_jobs_tell(&j, ON);
+        struct lks_book book = lks_jobs_book(&j);
+        const struct lks_admit_pod_ask ask = {&pod, LKS_STR("ml"), LKS_STR("kim"), 0};
+        lks_buf_addf(&text, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[");
+        for (size_t i = 0; i < count; i++)
+            lks_buf_addf(&text, "%s{\"name\":\"c\",\"image\":\"r/i%zu:1\"," GPU "}",
+                         i > 0 ? "," : "", i);
+        lks_buf_addf(&text, "]}}");
+        if (read_pod(&j, text.ptr, &docs, &pod) &&
+            CHECK_CODE(lks_admit_pod(&j.asked.state, &book, j.asked.now, &ask, &a, &err), LKS_OK)) {
+            tell(&j.asked.state, &a, &out);
+            CHECK_INT(a.image_count, LKS_ADMIT_POD_IMAGES_MAX);
+            CHECK(!a.answer.yes);
+            CHECK_INT(lks_str_find(lks_buf_view(&out), LKS_STR("more than 16 different")) >= 0,
+                      count > LKS_ADMIT_POD_IMAGES_MAX);
+        }
+        lks_jobs_fini(&j);
+    }
+}
+
 /* What is added, by whether the pool enforces and what the pod is. */
 static const struct {
     const char *name, *fleet, *pod, *has, *lacks;
@@ -304,6 +337,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"whether pods may be created", test_rows},
         {"who is counted", test_names},
+        {"many images", test_images},
         {"what is added", test_added},
         {0},
     });

@@ -285,9 +285,9 @@ static unsigned converse(void *value, const struct answer *answers, struct lks_e
 
 /* Three nodes, of two truths. */
 static struct lks_sched_told told[] = {
-    {.node = LKS_STR_C("g1"), .truth = {"lks-1,lks-conform", "sha256:1"}},
-    {.node = LKS_STR_C("g3"), .truth = {"lks-1,lks-drift", "sha256:1"}},
-    {.node = LKS_STR_C("g2"), .truth = {"lks-1,lks-conform", "sha256:1"}},
+    {.node = LKS_STR_C("g1"), .truth = {"lks-1,lks-conform", "sha256:1", ""}},
+    {.node = LKS_STR_C("g3"), .truth = {"lks-1,lks-drift", "sha256:1", ""}},
+    {.node = LKS_STR_C("g2"), .truth = {"lks-1,lks-conform", "sha256:1", ""}},
 };
 
 /* Where a list of reservations is put. */

@@ -236,6 +236,8 @@ bool lks_sched_truth_behind(const struct lks_sched_entry *e, const struct lks_st
     if (e == NULL || !e->heard || !e->said.known || !e->said.truthful)
         return false;
     lks_sched_truth_of(s, node, publish, e->said.slotted, &truth);
+    memcpy(truth.note, e->said.truth.note,
+           sizeof(truth.note)); /* alone it is not worth a request */
     return !lks_sched_truth_shown(&e->said, &truth);
 }
 
@@ -268,7 +270,8 @@ static struct lks_sched_entry *entry_of(const struct lks_sched_book *b, const st
     return shows && (is_here(s, node, site) || is_left(s, node, site, e)) ? e : NULL;
 }
 
-/* Equal keys mean equal truths: texts are compared only where something changed. */
+/* Equal keys mean equal truths but for the note: texts are compared only where something changed.
+ */
 static uint64_t key_of(const struct lks_state *s, uint32_t node, bool publish)
 {
     uint64_t verdict = (uint64_t)verdict_of(s, node)[sizeof(LKS_SCHED_TRUTH_PREFIX) - 1];

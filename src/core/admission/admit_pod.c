@@ -227,20 +227,25 @@ static bool has_image(const struct lks_admit_pod *a, struct lks_str ref)
     return false;
 }
 
-/* Each once. A reference that cannot be one is the kubelet's to refuse. */
-static enum lks_code list_images(struct looking *l, struct lks_err *err)
+/* Each once, and not more than are looked at. A reference that cannot be one is the kubelet's to
+ * refuse. */
+static enum lks_code list_images(struct looking *l, bool *more, struct lks_err *err)
 {
     struct lks_admit_pod *out = l->out;
     const struct lks_pod *pod = l->ask->pod;
     out->images =
-        lks_arena_array(&out->answer.arena, pod->container_count + 1, sizeof(out->images[0]));
+        lks_arena_array(&out->answer.arena, LKS_ADMIT_POD_IMAGES_MAX, sizeof(out->images[0]));
     if (out->images == NULL)
         return lks_arena_fail(&out->answer.arena, err);
     for (size_t i = 0; i < pod->container_count; i++) {
         struct lks_str ref = pod->containers[i].image;
-        if (pod->containers[i].gpus && ref.len > 0 && ref.len <= LKS_ADMIT_REF_MAX &&
-            lks_str_printable(ref) && !has_image(out, ref))
-            out->images[out->image_count++].ref = ref;
+        if (!pod->containers[i].gpus || ref.len == 0 || ref.len > LKS_ADMIT_REF_MAX ||
+            !lks_str_printable(ref) || has_image(out, ref))
+            continue;
+        *more = out->image_count == LKS_ADMIT_POD_IMAGES_MAX;
+        if (*more)
+            break;
+        out->images[out->image_count++].ref = ref;
     }
     return LKS_OK;
 }
@@ -371,15 +376,28 @@ static enum lks_code add_missing(struct looking *l, struct lks_err *err)
                     &(struct lks_admit_no){.bar = LKS_BAR_STACK, .text = lks_str_from(text)}, err);
 }
 
+/* Each is looked up for each node or pool that the pod may go to, while others wait. */
+static enum lks_code add_many(struct looking *l, struct lks_err *err)
+{
+    char text[TEXT_MAX];
+    snprintf(text, sizeof(text),
+             "more than %d different images in containers that use GPUs: lockstep does not check "
+             "so many; split the pod",
+             LKS_ADMIT_POD_IMAGES_MAX);
+    return add_line(l, true,
+                    &(struct lks_admit_no){.bar = LKS_BAR_IMAGE, .text = lks_str_from(text)}, err);
+}
+
 static enum lks_code look(struct looking *l, struct lks_err *err)
 {
-    bool missing = false;
+    bool missing = false, many = false;
     (void)lks_pod_choose_nodes(l->ask->pod, &l->nodes);
     lks_pod_choose(l->ask->pod, LKS_POD_DIGEST, &l->digests);
     find_pools(l, &missing);
     if (take_pools(l, err) != LKS_OK || !l->out->concerns)
         return err->code;
-    if (name_it(l, err) != LKS_OK || list_images(l, err) != LKS_OK)
+    if (name_it(l, err) != LKS_OK || list_images(l, &many, err) != LKS_OK ||
+        (many && add_many(l, err) != LKS_OK))
         return err->code;
     if (missing && add_missing(l, err) != LKS_OK)
         return err->code;

@@ -7,8 +7,9 @@
  * digest that it selects (lockstep.dev/digest), else all with `sched: kubernetes`. Where several
  * remain, a reason counts if all of them have one, and refuses if all of them enforce.
  *
- * Reasons: the nodes that it names are not admitted, its images do not fit the stack, no stack has
- * the digest that it selects. Other nodes are the scheduler's choice, by what is added to the pod.
+ * Reasons: the nodes that it names are not admitted, its images do not fit the stack or are too
+ * many, no stack has the digest that it selects. Other nodes are the scheduler's choice, by what is
+ * added to the pod.
  */
 #ifndef LKS_CORE_ADMIT_POD_H
 #define LKS_CORE_ADMIT_POD_H
@@ -17,8 +18,9 @@
 #include "codec/kubernetes/pod.h"
 #include "core/admission/admit.h"
 
-#define LKS_ADMIT_POD_POOLS_MAX 64 /* that are looked at for one pod */
-#define LKS_ADMIT_POD_SCHED     "kubernetes"
+#define LKS_ADMIT_POD_POOLS_MAX  64 /* that are looked at for one pod */
+#define LKS_ADMIT_POD_IMAGES_MAX 16 /* different ones of one pod; more are a reason */
+#define LKS_ADMIT_POD_SCHED      "kubernetes"
 
 struct lks_admit_pod_ask {
     const struct lks_pod *pod;

@@ -50,6 +50,7 @@ struct asking {
     lks_ms started;
     uint64_t epoch;
     uint32_t acts; /* evictions that were sent */
+    bool told;     /* what became of the last one is known, and it was not carried out */
 };
 
 /* Asking ------------------------------------------------------------------------------------ */
@@ -184,7 +185,8 @@ static void hear_list(struct asking *a, lks_ms now, struct lks_str body)
 
 static void evict(struct asking *a, lks_ms now)
 {
-    if (a->acts++ < LKS_SCHED_TURNS_MAX)
+    a->told = a->acts++ == LKS_SCHED_TURNS_MAX;
+    if (!a->told)
         lks_conversation_go(&a->site.head, EVICT, now);
     else
         lks_conversation_fail(&a->site.head, LKS_E_UNAVAILABLE,
@@ -285,6 +287,7 @@ static void hear_eviction(struct asking *a, lks_ms now, enum lks_kubernetes_read
     char budget[LKS_SCHED_REASON_MAX + 1];
     lks_ms pause = AGAIN << a->acts;
     if (is == LKS_KUBERNETES_BUSY && read_budget(answer->body, budget)) {
+        a->told = true;
         fail(a, LKS_E_UNAVAILABLE, budget);
         return;
     }
@@ -331,6 +334,9 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
         hear_pods(a, now, answer->body);
     else
         lks_conversation_end(&a->site.head);
+    /* No reading came behind an eviction that was sent. */
+    if (a->acts > 0 && !a->told && a->site.head.err.code == LKS_E_UNAVAILABLE)
+        a->site.head.err.code = LKS_E_TIMEOUT;
 }
 
 /* Beginning --------------------------------------------------------------------------------- */

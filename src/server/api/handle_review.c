@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { POOL_SHOWN = 63 }; /* bytes of a name that is no pool */
+
 #define MESSAGE_ROOM ((size_t)2 * LKS_REVIEW_MESSAGE_MAX)
 
 /* In the thread pool: a pod may have megabytes. --------------------------------------------------
@@ -91,10 +93,12 @@ static void fini_warnings(struct warnings *w)
 static void warn_of_pools(const struct lks_admit_pod *a, const struct lks_pod *pod,
                           struct warnings *w)
 {
+    struct lks_str pool = lks_pod_annotation(pod, LKS_POD_POOL);
     struct lks_buf *out = a->unknown_pool || a->several ? next_warning(w) : NULL;
+    pool.len = pool.len < POOL_SHOWN ? pool.len : POOL_SHOWN;
     if (out != NULL && a->unknown_pool)
         lks_buf_addf(out, LKS_POD_POOL " '%" LKS_STR_FMT "' is no pool with sched: kubernetes",
-                     LKS_STR_ARG(lks_pod_annotation(pod, LKS_POD_POOL)));
+                     LKS_STR_ARG(pool));
     else if (out != NULL)
         lks_buf_add(out, LKS_STR("several pools can take this pod, and not all enforce: name its "
                                  "pool in the annotation " LKS_POD_POOL));

@@ -28,11 +28,12 @@ static bool is_stranger(const struct lks_call *call)
 static struct lks_account *open_account(struct lks_server *s, const struct lks_call *call)
 {
     char key[LKS_CALL_IDENTITY_SIZE + 16];
-    bool agent = call->route->listener == LKS_LISTENER_AGENTS;
+    bool people =
+        call->route->listener == LKS_LISTENER_PEOPLE; /* API servers do not wait for them */
     snprintf(key, sizeof(key), "%s%s", is_stranger(call) ? "address " : "",
              is_stranger(call) ? call->address : call->identity);
     return lks_intake_open(&s->intake, lks_str_from(key),
-                           agent ? LKS_SIDE_AGENTS : LKS_SIDE_PEOPLE);
+                           people ? LKS_SIDE_PEOPLE : LKS_SIDE_AGENTS);
 }
 
 /* How many calls it may have in progress; 0: as many as it wants. What is decided cannot be refused

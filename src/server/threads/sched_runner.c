@@ -101,8 +101,8 @@ static bool lists_runs(const struct lks_config *config, const struct lks_sched_s
     return !other;
 }
 
-/* Whether the request is still meant: what is asked of a job may have ended since it was ordered.
- */
+/* Whether the request is still meant: the act on a job may have ended since it was ordered, or its
+ * change was paused meanwhile. The next list decides again. */
 static bool is_meant(struct lks_authz *authz, const struct lks_sched_site_due *due)
 {
     const struct lks_sched_site_wish *wish = &due->wish;
@@ -115,6 +115,10 @@ static bool is_meant(struct lks_authz *authz, const struct lks_sched_site_due *d
     if (!lks_job_acts_find(authz->state, wish->tag, due->site, wish->job,
                            signals ? LKS_JOB_SIGNAL : LKS_JOB_REQUEUE, &act))
         return false;
+    if (!lks_sched_runner_site_drains(authz->state, &act)) {
+        lks_job_acts_ended(&authz->sched.acts, &act, false, authz->now.wall);
+        return false;
+    }
     lks_job_acts_leaves(&authz->sched.acts, &act, authz->now.wall);
     return true;
 }

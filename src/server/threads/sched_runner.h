@@ -10,6 +10,7 @@
 #include "server/call/internal.h"
 
 struct lks_client_thread;
+struct lks_job_due;
 struct lks_sched_entry;
 struct lks_sched_talk;
 
@@ -35,6 +36,9 @@ void lks_sched_runner_fini(struct lks_client_thread *c);
 void lks_sched_runner_due(struct lks_authz *authz, struct lks_call *call);
 void lks_sched_runner_said(struct lks_authz *authz, struct lks_call *call);
 void lks_sched_runner_site_said(struct lks_authz *authz, struct lks_call *call);
+
+/* sched_runner_site.c: whether the node of an act still drains for its change, which runs. */
+bool lks_sched_runner_site_drains(const struct lks_state *s, const struct lks_job_due *due);
 
 /* sched_runner_site.c: acts on jobs that no answer and no list will end any more. */
 void lks_sched_runner_site_close(struct lks_authz *authz, struct lks_call *call);

@@ -167,7 +167,7 @@ static void order(struct lks_authz *authz, const struct lks_job_due *due)
 }
 
 /* An act may be open for long: its answer was lost, or the controller was. */
-static bool drains_for(const struct lks_state *s, const struct lks_job_due *due)
+bool lks_sched_runner_site_drains(const struct lks_state *s, const struct lks_job_due *due)
 {
     uint32_t node = lks_state_node(s, due->node);
     return node != LKS_NO_NODE && s->nodes[node].change == due->change &&
@@ -205,7 +205,7 @@ static void run_acts(struct lks_authz *authz, struct lks_call *call,
             continue;
         enum lks_job_does does =
             lks_job_acts_does(&authz->sched.acts, &due, &site->jobs, fresh, authz->now.wall);
-        if (does == LKS_JOB_SEND && !drains_for(authz->state, &due)) {
+        if (does == LKS_JOB_SEND && !lks_sched_runner_site_drains(authz->state, &due)) {
             lks_job_acts_ended(&authz->sched.acts, &due, false, authz->now.wall);
             tell_acted(authz, call, &due, true, "its node does not drain for the change any more");
             continue;
@@ -276,8 +276,10 @@ static void follow_order(struct lks_authz *authz, struct lks_call *call)
     lks_job_acts_ended(&authz->sched.acts, &due, code != LKS_OK && !refused, authz->now.wall);
     if (code == LKS_OK || refused)
         tell_acted(authz, call, &due, refused, own->site.why.msg);
-    else if (code == LKS_E_UNAVAILABLE && act == LKS_JOB_REQUEUE && !own->site.unsent)
+    else if (act == LKS_JOB_REQUEUE && !own->site.unsent && code == LKS_E_UNAVAILABLE)
         tell_later(authz, call, &due, own->site.why.msg);
+    else if (act == LKS_JOB_REQUEUE && !own->site.unsent && code == LKS_E_TIMEOUT)
+        tell_later(authz, call, &due, ""); /* "not now" is not true any more: nothing is known */
 }
 
 static void hear_published(struct lks_authz *authz, struct lks_internal *own, uint64_t speed)
