@@ -149,6 +149,26 @@ def check_deny(cluster):
     cluster.kubectl("label", "namespace", "kube-system", "lockstep.dev/admission-")
 
 
+def check_update(cluster):
+    """Of a pod that exists, Kubernetes lets a client change labels, and add tolerations."""
+    path = f"/api/v1/namespaces/{TRAIN}/pods/gated"
+    create(cluster, gpu_pod(schedulingGates=[{"name": "example.com/wait"}], **CONFORMS), name="gated", dry=False)
+    there = cluster.get(path)["spec"]["tolerations"]
+
+    def why(body):
+        try:
+            cluster.patch(path, body)
+            return ""
+        except k8s_cluster.Refused as fault:
+            return str(fault)
+    refused = why({"spec": {"tolerations": [*there, {"key": DRAIN, "operator": "Exists"}]}})
+    check("refused: a pod that is to tolerate drains later", "tolerates lockstep.dev/drain" in refused, refused)
+    for what, body in (("a label", {"metadata": {"labels": {"x": "y"}}}), ("another toleration", {
+            "spec": {"tolerations": [*there, {"key": GPU, "operator": "Exists"}]}})):
+        check(f"accepted: a pod gets {what} later", why(body) == "", why(body))
+    cluster.ask("DELETE", path)
+
+
 def daemon(name, limits):
     return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name},
             "spec": {"selector": {"matchLabels": {"app": name}}, "template": {
@@ -400,6 +420,7 @@ def main():
             cluster.kubectl("create", "namespace", namespace)
         cluster.kubectl("label", "namespace", TRAIN, "lockstep.dev/admission=enabled")
         check_deny(cluster)
+        check_update(cluster)
         check_controllers(cluster)
         check_observe(cluster)
         check_mutate(cluster)
