@@ -187,9 +187,9 @@ static void write_note(const struct lks_state *s, uint32_t node, char out[LKS_SC
     } else if (lks_state_judged(s, node) == LKS_JUDGED_UNMEASURED) {
         text = "not all that the stack pins was measured";
     }
-    size_t len = 0;
-    for (; len < LKS_SCHED_NOTE_MAX && text[len] != '\0'; len++) /* a cut never splits a rune */
-        out[len] = (char)(text[len] < ' ' || text[len] > '~' ? '?' : text[len]);
+    size_t whole = strlen(text), len = whole < LKS_SCHED_NOTE_MAX ? whole : LKS_SCHED_NOTE_MAX;
+    for (size_t i = 0; i < len; i++) /* all is ASCII, so that a cut splits no character */
+        out[i] = (char)(text[i] < ' ' || text[i] > '~' ? '?' : text[i]);
     out[len] = '\0';
 }
 
