@@ -57,6 +57,7 @@ PODS = {
     "without a GPU, which names another vendor's device": (pod({"example.com/nic": "1"}), None),
     "with no GPU in number": (pod({GPU: "0"}), None),
     "with a GPU": (gpu_pod(), "must select nodes that conform"),
+    "with a device of a DeviceClass": (pod({"deviceclass.resource.kubernetes.io/gpu.nvidia.com": "1"}), "must select nodes that conform"),
     "with a MIG device": (pod({"nvidia.com/mig-1g.10gb": "1"}), "must select nodes that conform"),
     "with a GPU of AMD": (pod({"amd.com/gpu": "8"}), "must select nodes that conform"),
     "with a GPU in an init container": (pod(init={GPU: "1"}), "must select nodes that conform"),

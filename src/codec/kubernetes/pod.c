@@ -3,8 +3,10 @@
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
 /* Domains of the extended resources by which device plugins hand out GPUs, whole or in parts:
- * nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, amd.com/cpx_nps4. */
-static const char *const gpu_domains[] = {"nvidia.com/", "amd.com/"};
+ * nvidia.com/gpu, nvidia.com/mig-1g.10gb, amd.com/gpu, amd.com/cpx_nps4. The last is that of
+ * devices of any DeviceClass, which count as claims do. */
+static const char *const gpu_domains[] = {"nvidia.com/", "amd.com/",
+                                          "deviceclass.resource.kubernetes.io/"};
 
 static bool is_true(const struct lks_doc *map, const char *key)
 {
@@ -116,16 +118,17 @@ static enum lks_code read_containers(const char *key, bool init, struct lks_pod 
     return LKS_OK;
 }
 
-/* Containers with GPUs; without one those with claims, and without one of these all. */
+/* Containers with GPUs or claims; without one all. */
 static void mark_gpus(struct lks_pod *pod)
 {
-    bool any = false, claims = false;
+    bool any = false;
     for (size_t i = 0; i < pod->container_count; i++) {
-        any = any || pod->containers[i].gpus;
-        claims = claims || has_claims(pod->containers[i].doc);
+        struct lks_pod_container *c = &pod->containers[i];
+        c->gpus = c->gpus || has_claims(c->doc);
+        any = any || c->gpus;
     }
     for (size_t i = 0; i < pod->container_count && !any && pod->gpus; i++)
-        pod->containers[i].gpus = !claims || has_claims(pod->containers[i].doc);
+        pod->containers[i].gpus = true;
 }
 
 /* Gangs ------------------------------------------------------------------------------------- */

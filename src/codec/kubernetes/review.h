@@ -11,7 +11,7 @@
 #define LKS_REVIEW_BYTES_MAX    ((size_t)3 << 20)   /* of a question */
 #define LKS_REVIEW_VALUES_MAX   ((size_t)128 << 10) /* in its JSON */
 #define LKS_REVIEW_UID_MAX      64
-#define LKS_REVIEW_USER_MAX     256
+#define LKS_REVIEW_USER_MAX     512
 #define LKS_REVIEW_NAME_MAX     253 /* of a pod, and of a namespace */
 #define LKS_REVIEW_MESSAGE_MAX  2048
 #define LKS_REVIEW_WARNING_MAX  256 /* bytes; API servers cut longer ones */

@@ -227,8 +227,8 @@ static bool has_image(const struct lks_admit_pod *a, struct lks_str ref)
     return false;
 }
 
-/* Each once, and not more than are looked at. A reference that cannot be one is the kubelet's to
- * refuse. */
+/* Each once, and not more or longer ones than are looked up. A reference that cannot be one is the
+ * kubelet's to refuse. */
 static enum lks_code list_images(struct looking *l, bool *more, struct lks_err *err)
 {
     struct lks_admit_pod *out = l->out;
@@ -239,10 +239,10 @@ static enum lks_code list_images(struct looking *l, bool *more, struct lks_err *
         return lks_arena_fail(&out->answer.arena, err);
     for (size_t i = 0; i < pod->container_count; i++) {
         struct lks_str ref = pod->containers[i].image;
-        if (!pod->containers[i].gpus || ref.len == 0 || ref.len > LKS_ADMIT_REF_MAX ||
-            !lks_str_printable(ref) || has_image(out, ref))
+        if (!pod->containers[i].gpus || ref.len == 0 || !lks_str_printable(ref) ||
+            has_image(out, ref))
             continue;
-        *more = out->image_count == LKS_ADMIT_POD_IMAGES_MAX;
+        *more = out->image_count == LKS_ADMIT_POD_IMAGES_MAX || ref.len > LKS_ADMIT_REF_MAX;
         if (*more)
             break;
         out->images[out->image_count++].ref = ref;
@@ -380,10 +380,11 @@ static enum lks_code add_missing(struct looking *l, struct lks_err *err)
 static enum lks_code add_many(struct looking *l, struct lks_err *err)
 {
     char text[TEXT_MAX];
-    snprintf(text, sizeof(text),
-             "more than %d different images in containers that use GPUs: lockstep does not check "
-             "so many; split the pod",
-             LKS_ADMIT_POD_IMAGES_MAX);
+    snprintf(
+        text, sizeof(text),
+        "more than %d different images in containers that use GPUs, or a reference of more than "
+        "%d bytes: lockstep does not check these; split the pod, or use shorter names",
+        LKS_ADMIT_POD_IMAGES_MAX, LKS_ADMIT_REF_MAX);
     return add_line(l, true,
                     &(struct lks_admit_no){.bar = LKS_BAR_IMAGE, .text = lks_str_from(text)}, err);
 }

@@ -225,6 +225,16 @@ static enum lks_code read_layers(struct store *s, const struct lks_image_name *i
     return lks_fail(err, LKS_E_NOT_FOUND, "%s: was not unpacked", path);
 }
 
+/* An index may name a manifest again: it is read once, or a small image would take minutes. */
+static bool is_again(const struct lks_containerd_manifest *index, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (lks_str_eq(index->list[i], index->list[at]))
+            return true;
+    }
+    return false;
+}
+
 /* Of an index one manifest counts: the one that was unpacked, for the platform of the node. */
 static enum lks_code read_index(struct store *s, const struct lks_image_name *image,
                                 const struct lks_containerd_manifest *index,
@@ -234,6 +244,8 @@ static enum lks_code read_index(struct store *s, const struct lks_image_name *im
     for (size_t i = 0; i < index->count; i++) {
         struct lks_containerd_manifest one = {0};
         struct lks_image_layers layers = {0};
+        if (is_again(index, i))
+            continue;
         enum lks_code code = read_manifest(s, index->list[i], &one, err);
         if (code == LKS_OK && one.config.len > 0)
             code = read_layers(s, image, one.config, &layers, err);

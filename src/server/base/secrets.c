@@ -148,6 +148,17 @@ enum lks_code lks_secrets_site(const char *path, struct lks_buf *out, struct lks
     return LKS_OK;
 }
 
+enum lks_code lks_secrets_webhook(const struct lks_config *config, struct lks_buf *out,
+                                  struct lks_err *err)
+{
+    struct lks_x509_about about;
+    lks_buf_init(out, LKS_X509_PEM_MAX * 8);
+    if (lks_file_read_plain(config->webhook_client_ca.ptr, out, err) != LKS_OK ||
+        lks_x509_read(lks_buf_view(out), &about, err) != LKS_OK)
+        return lks_wrap(err, "webhook.client_ca");
+    return LKS_OK;
+}
+
 enum lks_code lks_secrets_load(const char *data, const char *reference, struct lks_secrets *out,
                                struct lks_err *err)
 {

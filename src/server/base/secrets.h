@@ -45,6 +45,10 @@ enum lks_code lks_secrets_renew(const struct lks_config *config, const struct lk
 enum lks_code lks_secrets_site(const char *path, struct lks_buf *out,
                                struct lks_err *err) LKS_MUST_CHECK;
 
+/* The CA certificates of `webhook.client_ca`; `out` is empty before. */
+enum lks_code lks_secrets_webhook(const struct lks_config *config, struct lks_buf *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
 /* The secret that is shared with the ticket system; `space` holds it and is to be wiped. Blocks, so
  * not on the state thread. */
 enum lks_code lks_secrets_ticket(const struct lks_config *config, struct lks_buf *space,

@@ -71,17 +71,6 @@ static void plan_renewal(struct lks_server *s, struct lks_str certificate)
     s->renew_at = due > now ? due : now + RENEW_AGAIN_S;
 }
 
-static enum lks_code webhook_cas(const struct lks_config *config, struct lks_buf *out,
-                                 struct lks_err *err)
-{
-    struct lks_x509_about about;
-    lks_buf_init(out, LKS_X509_PEM_MAX * 8);
-    if (lks_file_read_plain(config->webhook_client_ca.ptr, out, err) != LKS_OK ||
-        lks_x509_read(lks_buf_view(out), &about, err) != LKS_OK)
-        return lks_wrap(err, "webhook.client_ca");
-    return LKS_OK;
-}
-
 /* Of a file without the section the listener stays as it is until a restart. */
 static bool has_webhook(const struct lks_server *s, const struct lks_config *config)
 {
@@ -98,7 +87,7 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
     struct lks_daemon *d = s->daemon;
     if (lks_secrets_server(config->data.ptr, &d->secrets.seal, &certificate, &key, err) != LKS_OK ||
         agent_cas(d, config, &cas, err) != LKS_OK ||
-        (has_webhook(s, config) && webhook_cas(config, &webhook, err) != LKS_OK))
+        (has_webhook(s, config) && lks_secrets_webhook(config, &webhook, err) != LKS_OK))
         return err->code;
     if (!lks_x509_key_fits(lks_buf_view(&certificate), lks_buf_view(&key)))
         return lks_fail(err, LKS_E_INVALID, "server.crt is not of the key server.key.sealed");
@@ -438,7 +427,7 @@ static enum lks_code listen_webhook(struct lks_server *s, struct lks_httpd_optio
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
     const struct lks_config *c = lks_daemon_config(s->daemon);
-    if (webhook_cas(c, &cas, err) != LKS_OK)
+    if (lks_secrets_webhook(c, &cas, err) != LKS_OK)
         return err->code;
     o.address = c->webhook_listen.ptr;
     o.body_max = lks_route_body_max(LKS_LISTENER_WEBHOOK);

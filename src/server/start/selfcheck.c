@@ -82,6 +82,13 @@ static enum lks_code check_bridges(const struct lks_config *c, struct lks_err *e
     return lks_secrets_kubernetes(c, &space, &token, err);
 }
 
+/* The listener does not start without it. */
+static enum lks_code check_webhook(const struct lks_config *c, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+    return c->webhook_listen.len > 0 ? lks_secrets_webhook(c, &pem, err) : LKS_OK;
+}
+
 static enum lks_code check_store(const struct lks_config *c, struct lks_err *err)
 {
     if (c->postgres.len > 0 && lks_store_postgres_files(c->postgres.ptr, err) != LKS_OK)
@@ -99,7 +106,8 @@ enum lks_code lks_selfcheck_run(const char *path, struct lks_err *err)
         lks_secrets_site(config.site_ca.ptr, &site, err) != LKS_OK ||
         check_metrics(&config, err) != LKS_OK || check_tickets(&config, err) != LKS_OK ||
         check_oidc(&config, err) != LKS_OK || check_bridges(&config, err) != LKS_OK ||
-        check_ca("bmc.pull_ca", config.bmc_pull_ca, err) != LKS_OK)
+        check_ca("bmc.pull_ca", config.bmc_pull_ca, err) != LKS_OK ||
+        check_webhook(&config, err) != LKS_OK)
         return err->code;
     return check_store(&config, err);
 }

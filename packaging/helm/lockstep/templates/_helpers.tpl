@@ -22,7 +22,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 size(object.spec.?resourceClaims.orValue([])) > 0 ||
 (object.spec.containers + object.spec.?initContainers.orValue([])).exists(c,
   [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})].exists(amounts,
-    amounts.exists(r, (r.startsWith('nvidia.com/') || r.startsWith('amd.com/')) && string(amounts[r]) != '0')))
+    amounts.exists(r, (r.startsWith('nvidia.com/') || r.startsWith('amd.com/') ||
+      r.startsWith('deviceclass.resource.kubernetes.io/')) && string(amounts[r]) != '0')))
 {{- end }}
 
 {{- /* Namespaces that opt in, without those of the system. */ -}}
