@@ -246,7 +246,7 @@ void lks_answers_record(struct lks_root *root, const char *table, const char *ke
     lks_buf_addf(&line, ",%s,", code == LKS_OK ? "ok" : lks_err_code_info(code)->text);
     add_field(&line, code == LKS_OK ? value : lks_str_from(err->msg));
     lks_buf_addc(&line, '\n');
-    struct lks_err why;
+    struct lks_err why = {0};
     if (lks_buf_check(&line, &why) != LKS_OK || !append(root->capture, table, lks_buf_view(&line)))
         root->capture_failed = true;
 }
