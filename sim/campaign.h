@@ -254,7 +254,7 @@ struct cam_machine {
     lks_ms yes_until; /* a job may begin on it until then: it was told so */
     lks_ms reserved;  /* for a job until then */
     bool deaf;        /* the scheduler ignores its drain */
-    char sched_owner[LKS_SCHED_OWNER_MAX + 1]; /* who drained it there; "": nobody */
+    char sched_owner[LKS_SCHED_OWNER_MAX + 1]; /* the owner of its drain there; "": none */
     bool sched_missing;                        /* the scheduler does not know it */
     unsigned sched_failures;                   /* answers that did not come, one after the other */
     lks_ms sched_silent;                       /* wall: since when; 0: the last one came */

@@ -17,7 +17,7 @@
 
 struct cam_second_node {
     /* Its own truth. */
-    char owner[LKS_SCHED_OWNER_MAX + 1]; /* who drained it there; "": nobody */
+    char owner[LKS_SCHED_OWNER_MAX + 1]; /* the owner of its drain there; "": none */
     lks_ms pods;                         /* run until then */
     lks_ms down;                         /* no answer about it until then */
     /* What lockstepd heard of it, as the book has it. */

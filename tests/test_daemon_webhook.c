@@ -284,7 +284,7 @@ static SSL *shake_hands(const struct scene *s, SSL_CTX *ctx, int fd)
     return ssl;
 }
 
-/* A body that does not come ends its connection, and nobody waits for it. */
+/* A body that does not come ends its connection, and no other request waits for it. */
 static void test_slow(void)
 {
     static const char head[] = "POST /v1/kubernetes/validate HTTP/1.1\r\nHost: localhost\r\n"

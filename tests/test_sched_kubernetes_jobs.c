@@ -202,7 +202,7 @@ static const struct {
     bool requeue, ends, runs;
 } pods[] = {
     {"of a Job", TRAIN, "Job/train", 8, true, false, true},
-    {"of nobody", BARE, "", 8, false, false, true},
+    {"of no controller", BARE, "", 8, false, false, true},
     {"it is ending", ENDING, "Job/train", 8, true, false, false},
     {"its owner keeps it from autoscalers",
      KEPT("\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\""), "Job/train", 8, false,

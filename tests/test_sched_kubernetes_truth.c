@@ -153,7 +153,7 @@ static const struct script {
      "",
      {{GET, 200, NODE(LABELS("0123456789ab", "fine") SLOT, ANNOTATION, OURS), NULL},
       {APPLY, 200, FULL, WRITTEN}}},
-    {"what should not be there goes, whoever owns it",
+    {"what should not be there goes, under any owner",
      1,
      true,
      LKS_OK,
